@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -32,16 +31,23 @@ def add(variable: ContextVar[Any], listeners: list[Listener]) -> None:
             variable.set(taker)
 
 
-@contextmanager
-def asking(taker: Interceptor | None) -> Iterator[None]:
-    """Within it, ``taker`` is asked about each call, nobody where that is None."""
-    tokens = [(variable, variable.set(taker)) for variable in _variables]
-    try:
-        yield
-    finally:
-        for variable, token in tokens:
+class asking:
+    """Within it, ``taker`` is asked about each call, nobody where that is None; no generator, which
+    takes as long to enter as a small op."""
+
+    __slots__ = ("_taker", "_tokens")
+
+    def __init__(self, taker: Interceptor | None) -> None:
+        self._taker = taker
+
+    def __enter__(self) -> None:
+        self._tokens = [variable.set(self._taker) for variable in _variables]
+
+    def __exit__(self, *error: object) -> None:
+        count = len(self._tokens)
+        for variable, token in zip(_variables, self._tokens, strict=False):
             variable.reset(token)
-        for variable in _variables[len(tokens) :]:  # of an engine that was loaded within it
+        for variable in _variables[count:]:  # of an engine that was loaded within it
             variable.set(None)
 
 

@@ -209,7 +209,9 @@ class Calls:
         self._noted = None if rests is None else NotedCalls()
         self._rests = rests
         self._kind: CallKind = "backward"  # of the last call
+        self._number = 0  # of it, among all
         self._is_requested = False
+        self._is_resting = False  # lines and modules are not noted
         self.done = False
         self._told_of_thread = False
         self.failure: Exception | None = None
@@ -234,6 +236,7 @@ class Calls:
         if self.done:
             raise ScriptDone
         self.counts[kind] += 1
+        self._number += 1
         with within_fence("a call"):
             number, self._kind = self.counts[kind], kind
             self._is_requested = self._requested.requests(number, kind)
@@ -246,28 +249,28 @@ class Calls:
         return call_title(self._kind, self.counts[self._kind])
 
     def _is_noted(self) -> bool:
-        """Return whether lines and modules are noted in this call, or in the next one."""
+        """Return whether lines and modules are noted in this call, or to be in the next one."""
         if self._noted is None:
             return False
         near = self._requested.is_near(self.counts[self._kind], self._kind)
-        return near or self._noted.notes(sum(self.counts.values()) + 1)
+        return near or self._noted.notes(self._number + 1)
 
     @fenced("lines and modules")
     def _prepare(self, call: BackwardCall, *, is_shown: bool) -> None:
         """Keep the lines and modules of a call for later ones, and have those of the next call
         noted if it may be shown, or kept."""
-        if self._noted is None or self._rests is None:
+        is_noted = is_shown or self._is_noted()
+        if self._noted is None or self._rests is None or (self._is_resting and not is_noted):
             return
-        engine, number = engine_of_call(call), sum(self.counts.values())
-        if self._noted.notes(number):
-            is_known = number > 1 and engine.keep_places(call, self._title)
+        engine = engine_of_call(call)
+        if self._noted.notes(self._number):
+            is_known = self._number > 1 and engine.keep_places(call, self._title)
             if is_known is None:
                 self._noted = None
                 return
-            self._noted.ran(number, is_known)
-        near = self._requested.is_near(self.counts[call.kind], call.kind)
-        is_noted = is_shown or near or not self._rests() or self._noted.notes(number + 1)
-        engine.note_ops(on=is_noted, modules=False)
+            self._noted.ran(self._number, is_known)
+        self._is_resting = self._rests() and not is_shown and not self._is_noted()
+        engine.note_ops(on=not self._is_resting, modules=False)
 
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, or noted, and answer as an interceptor does."""

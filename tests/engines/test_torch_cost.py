@@ -141,16 +141,19 @@ def test_a_call_in_which_nothing_is_found_is_measured_at_once(
     condition: str, reductions: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[int] = []
-    norms = kept_run.norms
 
-    def count(tensors: list[Any]) -> Any:
-        counted.append(len(tensors))
-        return norms(tensors)
+    def counting(measure: Any) -> Any:
+        def count(tensors: list[Any]) -> Any:
+            counted.append(len(tensors))
+            return measure(tensors)
+
+        return count
 
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("no session is needed")
 
-    monkeypatch.setattr(kept_run, "norms", count)
+    monkeypatch.setattr(kept_run, "norms", counting(kept_run.norms))
+    monkeypatch.setattr(kept_run, "flattened", counting(kept_run.flattened))
     monkeypatch.setattr(driver.TorchDriver, "__init__", never)
     watch = FailOn(condition)
     net = nn.Sequential(*[nn.Linear(4, 4) for _ in range(20)])

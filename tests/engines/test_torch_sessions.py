@@ -19,6 +19,7 @@ from gradstep.capturing.module_paths import OUTSIDE  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
+from gradstep.engines.pytorch.stepping import kept_run  # noqa: E402
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from gradstep_tui.commands.fail_on import FailOn  # noqa: E402
@@ -324,6 +325,7 @@ def test_a_good_call_under_fail_on_is_read_once_for_each_device(
         torch.Tensor, "tolist", lambda each: read.append(each.dtype) or tolist(each)
     )
     seen: list[str] = []
+    monkeypatch.setattr(kept_run, "is_small", lambda tensor: False)  # as on other devices
     root = shared_inputs() + torch.ones(3, dtype=torch.double, requires_grad=True).sum()
     with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(seen):
         root.backward()

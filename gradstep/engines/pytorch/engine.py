@@ -159,7 +159,7 @@ class PyTorchEngine(Engine):
         origins = current.get()
         if origins is None or origins.recorder is None or not origins.noting:
             return False
-        origins.ops = origins.recorder if origins.recorder.acts(on=on) else None
+        origins.ops = origins.recorder if origins.recorder.switch(on=on) else None
         return origins.ops is not None
 
     def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:

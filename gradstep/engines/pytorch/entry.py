@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from threading import Lock
 from types import FrameType
 from typing import Any, Final
@@ -118,8 +118,10 @@ def _leave_out_own_frames(roots: Any) -> None:
 def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:
     """Return a call of the engine as an interceptor sees it."""
     seeds = tuple(
-        torch.ones_like(output) if seed is None and isinstance(output, torch.Tensor) else seed
-        for output, seed in zip(arguments.outputs, arguments.seeds, strict=True)
+        [
+            torch.ones_like(output) if seed is None and isinstance(output, torch.Tensor) else seed
+            for output, seed in zip(arguments.outputs, arguments.seeds, strict=True)
+        ]
     )
     return TorchCall(
         roots, seeds, bool(arguments.keep), bool(arguments.graph), inputs, arguments,
@@ -140,8 +142,11 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     if noted is not None:
         noted.begun = True
     try:
-        with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
+        if given.graph or origins.ops is None:
             result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
+        else:
+            with origins.ops.paused():
+                result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
     except Exception as error:
         raised(error)
         if "second time" in str(error) and not getattr(error, "gradstep_note", ""):

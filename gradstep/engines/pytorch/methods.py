@@ -23,7 +23,9 @@ _HOOKS: Final = "hooks of tensors"
 
 
 class Suspended(Protocol):
-    """A mode that can be set aside."""
+    """A mode that can be set aside; whether it ``acts``."""
+
+    acts: bool
 
     def suspend(self, optimizer: Any = None) -> bool: ...
 
@@ -136,7 +138,7 @@ def _without(mode: Suspended, method: Any, may_be: Callable[..., bool]) -> Any:
     """Return ``method``, of which ``mode`` hears nothing, where that ``may_be``."""
 
     def passed(itself: Any, *args: Any, **kwargs: Any) -> Any:
-        if is_dynamo_compiling():
+        if is_dynamo_compiling() or not mode.acts:
             return method(itself, *args, **kwargs)
         is_aside = False
         with within_fence(_STEPS):

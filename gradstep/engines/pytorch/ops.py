@@ -65,7 +65,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._last = _newest()
         self._latest = range(0)  # the nodes that were made last
         self._through_view: OpRecord | None = None
-        self._acts = False
+        self.acts = False
         self._around: Any = None  # the mode around this one, while it does not act
         self._versions: dict[int, int | None] = {}  # of what was recorded by then
         self._stepping: list[tuple[torch.Tensor, int]] = []  # what an optimizer may change
@@ -74,28 +74,28 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def acting(self) -> Iterator[None]:
         """Within it, this mode acts, unless it is set aside."""
         self.__enter__()
-        self._acts = True
+        self.acts = True
         try:
             yield
         finally:
-            if self._acts:
+            if self.acts:
                 self.__exit__(None, None, None)
 
     def suspend(self, optimizer: Any = None) -> bool:
         """Have this mode act no more while ``optimizer`` steps, if that can be; whether it was
         so."""
-        if not self._acts or dispatch_mode() is not self:
+        if not self.acts or dispatch_mode() is not self:
             return False
         given = [tensor for group in optimizer.param_groups for tensor in group["params"]]
         self._stepping = [(tensor, tensor._version) for tensor in given]
         self.__exit__(None, None, None)
-        self._acts = False
+        self.acts = False
         return True
 
     def resume(self) -> None:
         """Have this mode act again."""
         self.__enter__()
-        self._acts = True
+        self.acts = True
         self._last = _newest()
         line = user_source(sys._getframe(2))
         for tensor, version in self._stepping:
@@ -103,10 +103,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                 self._origins.changes.note(tensor, version, line)
         self._stepping.clear()
 
-    def acts(self, *, on: bool) -> bool:
+    def switch(self, *, on: bool) -> bool:
         """Have this mode act, or no more, unless other modes are in the way; whether it acts."""
         now = dispatch_mode()
-        if on and not self._acts and now is self._around:
+        if on and not self.acts and now is self._around:
             for tensor in list(self._made):
                 version = version_of((tensor,))
                 if version is None or version != self._versions.get(id(tensor)):
@@ -114,13 +114,13 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             self._versions.clear()
             self._last, self._latest, self._through_view = _newest(), range(0), None
             self.__enter__()
-            self._acts = True
-        elif not on and self._acts and now is self:
+            self.acts = True
+        elif not on and self.acts and now is self:
             self.__exit__(None, None, None)
-            self._acts, self._around = False, dispatch_mode()
+            self.acts, self._around = False, dispatch_mode()
             self.inputs = Inputs(self.inputs.budget.limit)
             self._versions = {id(tensor): version_of((tensor,)) for tensor in self._made}
-        return self._acts
+        return self.acts
 
     def __torch_dispatch__(
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
@@ -203,7 +203,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record a custom Function, as one op; returns what is to be told of its result."""
         given = list(tensors_in(arguments))
         if sequence_nr is None or not (
-            self._acts and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+            self.acts and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
         ):
             return lambda result: None
         number = sequence_nr()

@@ -113,7 +113,7 @@ class Origins:
         self.lines: Lines | None = None
         self.is_paused = False  # lines are not noted, for a while
         self.rests = False  # nor are modules
-        self.inside = 0  # modules that have begun meanwhile
+        self.inside = False  # a module that has begun meanwhile
         self._rest_starts: list[int] = []
         self._rest_stops: list[float] = []
         self._taken_from = ""
@@ -345,6 +345,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def __init__(self, origins: Origins) -> None:
         super().__init__()
         self._origins = origins
+        self.acts = False
         self._below: tuple[int, Any] | None = None  # while it is asleep, the modes around it
 
     def __torch_function__(
@@ -391,6 +392,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def acting(self) -> Iterator[None]:
         """Within it, this mode acts, unless it is suspended."""
         self.__enter__()
+        self.acts = True
         try:
             yield
         finally:
@@ -407,6 +409,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         ):
             return False
         pop_function_mode()
+        self.acts = False
         return True
 
     def resume(self) -> None:
@@ -414,8 +417,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if self._origins.is_paused:
             self._below = _modes_around()
             return
-        assert push_function_mode is not None
-        push_function_mode(self)
+        self._go_on()
 
     def wake(self) -> bool:
         """Have this mode sleep no more, if the modes around it are those within which it fell
@@ -424,9 +426,13 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             if self._below != _modes_around():
                 return False
             self._below = None
-            assert push_function_mode is not None
-            push_function_mode(self)
+            self._go_on()
         return True
+
+    def _go_on(self) -> None:
+        assert push_function_mode is not None
+        push_function_mode(self)
+        self.acts = True
 
 
 _DROPOUTS: Final = frozenset([
@@ -508,13 +514,14 @@ class Modules:
             if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
             if origins.rests:
-                if not origins.inside:
-                    self._begin(module, args, kwargs)
-                origins.inside += 1
+                if origins.inside:
+                    return call(module, *args, **kwargs)
+                self._begin(module, args, kwargs)
+                origins.inside = True
                 try:
                     return call(module, *args, **kwargs)
                 finally:
-                    origins.inside -= 1
+                    origins.inside = False
             outside = before(self, module, args, kwargs)
             try:
                 return call(module, *args, **kwargs)

@@ -66,7 +66,7 @@ NAMES: Final = (
         )
     ),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
-    PrivateName("_C._nn.flatten_dense_tensors", "render --call last takes longer"),
+    PrivateName("_C._nn.flatten_dense_tensors", "watching many calls takes longer"),
     *(
         PrivateName(path, "lines that changed a saved value in place are unknown")
         for path in ("_C._len_torch_function_stack", "multiprocessing.reductions.StorageWeakRef")
@@ -180,6 +180,9 @@ dispatch_mode: Final[Callable[[], Any]] = (
 )
 """Returns the innermost dispatch mode, None outside of all."""
 
+_count_dispatch_modes: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (
+    lambda: 0
+)
 _fake_mode: Final[Any] = _find("_guards.detect_fake_mode")
 _tracing: Final[Callable[[], Any]] = _find("_guards.TracingContext.try_get") or (lambda: True)
 _PLAIN: Final = frozenset([torch.Tensor, torch.nn.Parameter])
@@ -190,7 +193,7 @@ def is_traced(tensors: Sequence[Any]) -> bool:
     if _fake_mode is None:
         return False
     # nearly always; to ask PyTorch takes as long as a small node
-    if _tracing() is None and dispatch_mode() is None and _PLAIN.issuperset(map(type, tensors)):
+    if _tracing() is None and not _count_dispatch_modes() and _PLAIN.issuperset(map(type, tensors)):
         return False
     return _fake_mode(tensors) is not None
 
@@ -319,9 +322,6 @@ def hook_nodes(
 
 _functions_disabled: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext
-)
-_count_dispatch_modes: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (
-    lambda: 0
 )
 _pop_dispatch_mode: Final[Any] = _find("_C._pop_torch_dispatch_stack")
 _push_dispatch_mode: Final[Any] = _find("_C._push_on_torch_dispatch_stack")

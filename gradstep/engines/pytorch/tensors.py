@@ -201,6 +201,12 @@ def _is_array(tensor: Any) -> bool:
         return False
 
 
+def is_small(tensor: Any) -> bool:
+    """Return whether a tensor is best looked at together with others of its dtype: a plain one on
+    the CPU, of few elements."""
+    return _is_array(tensor) and 0 < tensor.numel() <= _SMALL
+
+
 def _span_of(tensor: torch.Tensor) -> int:
     """Return how many elements lie between the first and the last one that a view shows."""
     steps = zip(tensor.shape, tensor.stride(), strict=True)
@@ -376,8 +382,7 @@ def _copied_together(
     copies = []
     for places in together.values():
         chosen = [tensors[at] for at in places]
-        flat = [tensor if tensor.dim() == 1 else tensor.reshape(-1) for tensor in chosen]
-        copies.append((places, [*map(len, flat)], torch.cat(flat)))
+        copies.append((places, [tensor.numel() for tensor in chosen], flattened(chosen)))
     together.clear()
     return copies
 

@@ -19,6 +19,7 @@ from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    flattened,
     hook_nodes,
     hook_tables,
     norms,
@@ -33,6 +34,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 from gradstep.engines.pytorch.tensors import (
     elements_of,
     has_memory,
+    is_small,
     nbytes_of,
     put_gradient,
 )
@@ -45,6 +47,16 @@ _LONG: Final = 1 << 20
 """Elements of which a CPU adds the squares in double precision: in float32 a sum of so many may
 stand still."""
 _why_opaque: Final = lru_cache(maxsize=256)(why_opaque)
+
+
+def _of_leaves() -> type:
+    """Return the class of the nodes of leaves."""
+    with unobserved():
+        leaf = torch.zeros((), device="cpu", requires_grad=True)
+        return type(torch.autograd.graph.get_gradient_edge(leaf).node)
+
+
+_ACCUMULATES: Final = _of_leaves()
 
 
 class KeptRun:
@@ -103,9 +115,8 @@ class KeptRun:
         return values_of_call(roots, returned, self._before.leaves)
 
     def is_finite(self) -> bool:
-        with unobserved():
-            given = [tensor for _, tensor in self.values() if tensor is not None]
-        return all(norm is not None and isfinite(norm) for norm in measured(given))
+        with unobserved(), torch.no_grad():
+            return _are_finite([tensor for _, tensor in self.values() if tensor is not None])
 
     def undo(self) -> None:
         for state in self._before.states:
@@ -118,6 +129,22 @@ class KeptRun:
             mark_as_freed(self._call, self._nodes)
 
 
+def _are_finite(tensors: Sequence[torch.Tensor]) -> bool:
+    """Return whether no element is NaN or infinite; False, too, where the sum of the squares is."""
+    small: dict[torch.dtype, list[torch.Tensor]] = {}
+    others = []
+    for tensor in tensors:
+        if is_small(tensor):
+            small.setdefault(tensor.dtype, []).append(tensor)
+        else:
+            others.append(tensor)
+    for together in small.values():
+        row = flattened(together)
+        if not isfinite(torch.dot(row, row).item()):
+            return False
+    return all(norm is not None and isfinite(norm) for norm in measured(others))
+
+
 def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float | None]:
     """Return the norm of each of some tensors, None of one that has no numbers, or whose memory is
     freed; infinite where it overflows.
@@ -126,6 +153,8 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
     """
     norms: list[float | None] = [None] * len(tensors)
     alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
+    if not tensors:
+        return norms
     with unobserved(), torch.no_grad():
         for at, tensor in enumerate(tensors):
             if tensor is None or not has_memory(tensor):
@@ -308,11 +337,11 @@ def _walk(roots: Any, whole: bool) -> _Walked | None:
     while waiting:
         node = waiting.pop()
         kind = type(node)
-        kinds.add(kind)
-        if kind.__name__ == "AccumulateGrad":
+        if kind is _ACCUMULATES:
             ends.append(node)
             leaves.append(node.variable)
             continue
+        kinds.add(kind)
         following = node.next_functions
         nodes.append(node)
         edges.append(following)

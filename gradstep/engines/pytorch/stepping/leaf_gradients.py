@@ -29,8 +29,12 @@ _T = TypeVar("_T")
 def state_of(leaf: torch.Tensor) -> State:
     """Return the ``.grad`` of a leaf as it is now."""
     with unobserved():
-        held = leaf.grad
-        return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
+        return _state_of(leaf)
+
+
+def _state_of(leaf: torch.Tensor) -> State:
+    held = leaf.grad
+    return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
 
 
 def leaves_behind(roots: Any) -> Iterator[torch.Tensor]:
@@ -55,8 +59,8 @@ class StatesBefore:
     def note(self, leaves: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()) -> None:
         """Note what ``leaves`` hold, but for those that are ``known``."""
         seen = {id(leaf) for leaf in chain(known, self.leaves)}
-        with unobserved(), torch.no_grad():
-            states = [(leaf, *state_of(leaf)) for leaf in leaves if id(leaf) not in seen]
+        with unobserved():
+            states = [(leaf, *_state_of(leaf)) for leaf in leaves if id(leaf) not in seen]
         self.states += states
         self._versions += [version_of(leaf) for leaf, *_ in states]
 
