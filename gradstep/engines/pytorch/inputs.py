@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.schema import is_mutable
 from gradstep.engines.pytorch.tensors import array_of, nbytes_of
 from gradstep.graph.fence import fenced, within_fence
 
@@ -120,7 +121,7 @@ class Inputs:
             call = self._call(op, _names_of(op), args, kwargs, random=_draws(op))
             for number in numbers:
                 self._add(number, call)
-            view: Any = args[0] if args and op._schema.is_mutable else None
+            view: Any = args[0] if args and is_mutable(op) else None
             base: Any = view._base if isinstance(view, torch.Tensor) else None
             if numbers and base is not None and view.dtype == base.dtype:
                 # made when the op is done: the place in the graph of the base that it changes
@@ -201,6 +202,7 @@ def _why_not(tensor: torch.Tensor) -> str:
     return "has no data" if tensor.is_meta else ""
 
 
+@lru_cache(maxsize=4096)
 def _names_of(op: Any) -> list[str]:
     return [
         "input" if argument.name == "self" else argument.name for argument in op._schema.arguments
@@ -214,6 +216,7 @@ def _parameters_of(function: Any) -> list[str]:
     return [parameter.name for parameter in parameters] or ["input"]
 
 
+@lru_cache(maxsize=4096)
 def _draws(op: Any) -> bool:
     return torch.Tag.nondeterministic_seeded in op.tags or op.namespace not in LIBRARIES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import Any, ClassVar, Final, NamedTuple
 from weakref import WeakKeyDictionary
@@ -41,6 +41,12 @@ _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
 _CONVOLUTION = "ConvolutionBackward0"
 _NO_DTYPE = DType("", 0)
 _NONE: Final[dict[str, tuple[Source, ...]]] = {}
+
+
+@lru_cache(maxsize=4096)
+def _same(shapes: tuple[tuple[int, ...] | None, ...]) -> tuple[tuple[int, ...] | None, ...]:
+    """Return one tuple for all nodes of these shapes."""
+    return shapes
 
 
 class Freed:
@@ -107,7 +113,7 @@ class TorchNode:
         self.origin, self.graph, self.hooks = origin, graph, None
         self.sequence_nr: int = sequence_nr_of(origin)
         self.output_count = len(metadata)
-        self.output_shapes = tuple([shape_of(described) for described in metadata])
+        self.output_shapes = _same(tuple([shape_of(described) for described in metadata]))
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
         self.edges: tuple[Any, ...] = ()
         self._saved: list[KeptValue] | None = None
@@ -533,8 +539,12 @@ class KeptFacts(NamedTuple):
 
 def facts_of(tensor: torch.Tensor, origins: Origins) -> KeptFacts:
     """Read what is to be told of a value that a node keeps."""
-    record = None if origins.ops is None else origins.ops.origin(tensor)
     number = _number_of(tensor) if tensor.dim() == 0 else None
+    record = None
+    if (ops := origins.ops) is not None:
+        # a number that is written in the program is in a tensor that PyTorch made
+        written = number is not None and not tensor.requires_grad
+        record = (ops.known if written else ops.origin)(tensor)
     facts = (
         extent_of(tensor), id(tensor), *_maker_of(tensor), record, number, origins.given_as(tensor)
     )  # fmt: skip

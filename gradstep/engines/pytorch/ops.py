@@ -6,10 +6,12 @@ op is made just before, so it has the number that was given out last.
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 import torch
@@ -23,8 +25,20 @@ from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
-from gradstep.engines.pytorch.private import dispatch_mode, sequence_nr, sequence_nr_of, unobserved
-from gradstep.engines.pytorch.schema import is_captured, is_question, tensors_in, written
+from gradstep.engines.pytorch.private import (
+    dispatch_mode,
+    sequence_nr,
+    sequence_nr_of,
+    uncompiled,
+    unobserved,
+)
+from gradstep.engines.pytorch.schema import (
+    is_captured,
+    is_mutable,
+    is_question,
+    tensors_in,
+    written,
+)
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
@@ -34,6 +48,8 @@ _LIFT: Final = torch.ops.aten.lift_fresh.default
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
+SLOWED: Final = 20
+"""Objects that are made for an op, beside the one or two of the program's own."""
 _LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
 
 
@@ -69,6 +85,21 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._around: Any = None  # the mode around this one, while it does not act
         self._versions: dict[int, int | None] = {}  # of what was recorded by then
         self._stepping: list[tuple[torch.Tensor, int]] = []  # what an optimizer may change
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False  # what follows the class does that, and imports nothing for it
+
+    def __enter__(self) -> Ops:
+        super().__enter__()
+        # records of ops count as the program's objects, for which it would be stopped ever again
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(SLOWED * self._thresholds[0], *self._thresholds[1:])
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        gc.set_threshold(*self._thresholds)
+        super().__exit__(*error)
 
     @contextmanager
     def acting(self) -> Iterator[None]:
@@ -163,9 +194,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             own = newest
         if needs and grad_mode and op is not _DETACH:
             self.inputs.op(self._latest, op, args, kwargs)
-            self._keep_copies(given)
-        changed = [(tensor, tensor._version) for tensor in written(op, args, kwargs)]
-        return record, own, grad_mode, changed
+            self._keep_copies(given, origins)
+        written_to = written(op, args, kwargs) if is_mutable(op) else ()
+        return record, own, grad_mode, [(tensor, tensor._version) for tensor in written_to]
 
     @fenced(_OPS)
     def _end(
@@ -180,7 +211,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         changed: list[tuple[torch.Tensor, int]],
     ) -> None:
         """Note what an op made."""
-        if op._schema.name.startswith("aten::_foreach_"):
+        if changed and op._schema.name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
             for output, version in changed:
                 if output._version == version:
@@ -212,9 +243,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             with self.paused():
                 self.inputs.function(number, function, arguments)
         name = stem(f"{function.__name__}Backward")
-        record = OpRecord(name, tuple(self.origin(tensor) for tensor in given), {})
+        origins = [self.origin(tensor) for tensor in given]
+        record = OpRecord(name, tuple(origins), {})
         if not own:
-            self._keep_copies(given)
+            self._keep_copies(given, origins)
 
         def done(result: Any) -> None:
             outputs = list(tensors_in(result))
@@ -260,9 +292,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                     node.metadata[_LIFE] = _Life(self._origins.records, number)
                     waiting += [target for target, _ in node.next_functions]
 
-    def _keep_copies(self, given: list[torch.Tensor]) -> None:
-        for tensor in given:
-            copy, (record, nr) = self.inputs.copy_of(tensor), self.origin(tensor)
+    def _keep_copies(self, given: list[torch.Tensor], origins: list[Any]) -> None:
+        for tensor, (record, nr) in zip(given, origins, strict=True):
+            copy = self.inputs.copy_of(tensor)
             if copy is not None:
                 record.copies[nr] = ref(copy)
 
@@ -278,7 +310,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if own is None and (
             op is _LIFT  # of torch.tensor()
             # what changes a constant step after step is not part of its history
-            or (op._schema.is_mutable and (not grad_mode or _again(record)))
+            or (is_mutable(op) and (not grad_mode or _again(record)))
         ):
             for output in outputs:
                 self._made[output] = _leaf(output), 0
@@ -286,7 +318,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             for nr, output in enumerate(outputs):
                 self._made[output] = record, nr
         self._through_view = None
-        changed = args[0] if args and op._schema.is_mutable else None
+        changed = args[0] if args and is_mutable(op) else None
         base = changed._base if isinstance(changed, torch.Tensor) else None
         if base is not None:
             self._through_view = self._made_through(record, base)
@@ -334,6 +366,11 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             origin = self._made[tensor] = _leaf(tensor), 0
         return origin
 
+    def known(self, tensor: torch.Tensor) -> tuple[Any, int] | None:
+        """Return the same of a tensor that an op was given or made, None of another one."""
+        made: tuple[Any, int] | None = self._made.get(tensor)
+        return made
+
     def leaf(self, tensor: torch.Tensor) -> LeafRecord:
         """Return the record of a leaf; whatever changed its values, the graph begins with it."""
         record: LeafRecord | None = self._leaves.get(tensor)
@@ -363,6 +400,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         return None
 
 
+uncompiled(Ops.__torch_dispatch__)
+
+
 def _is_result(given: Any) -> bool:
     return isinstance(given, tuple) and isinstance(given[0], OpRecord)
 
@@ -383,26 +423,57 @@ def _again(record: OpRecord) -> bool:
 _PLAIN = (bool, int, float, str, list, tuple)
 
 
+class _Argument(NamedTuple):
+    name: str
+    default: Any
+    is_operand: bool  # it takes a tensor or a number
+
+
+class _Schema(NamedTuple):
+    """What the schema of an op tells, read once: to ask PyTorch takes as long as a small op."""
+
+    stem: str
+    arguments: tuple[_Argument, ...]
+    attributes: Mapping[str, Any]
+    takes_no_value: bool  # but shape and dtype of its input
+    is_pointwise: bool
+
+
+@lru_cache(maxsize=4096)
+def _schema_of(op: Any) -> _Schema:
+    name = op._schema.name.partition("::")[2]
+    camel = "".join(part.title() for part in name.strip("_").split("_"))
+    arguments = tuple(
+        _Argument(one.name, one.default_value, str(one.type) in ("Tensor", "number"))
+        for one in op._schema.arguments
+    )
+    return _Schema(
+        stem(f"{camel}Backward0") or name,
+        arguments,
+        {"in place": True} if op._schema.is_mutable else {},
+        name.startswith("new_") or name.endswith("_like"),
+        torch.Tag.pointwise in op.tags,
+    )
+
+
 def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> OpRecord:
-    schema = op._schema
-    name = schema.name.partition("::")[2]
-    attributes: dict[str, Any] = {"in place": True} if schema.is_mutable else {}
+    schema = _schema_of(op)
+    attributes: dict[str, Any] = dict(schema.attributes)
     inputs: list[Any] = list(origins)
     for at, argument in enumerate(schema.arguments):
-        value = args[at] if at < len(args) else named.get(argument.name, argument.default_value)
+        value = args[at] if at < len(args) else named.get(argument.name, argument.default)
         if not isinstance(value, _PLAIN) or any(True for _ in tensors_in(value)):
             continue
-        if value == argument.default_value:
+        if value == argument.default:
             continue
-        if str(argument.type) in ("Tensor", "number") and isinstance(value, int | float):
+        if argument.is_operand and isinstance(value, int | float):
             inputs.append(value)
         else:
             attributes[argument.name] = value
-    if name.startswith("new_") or name.endswith("_like"):
-        inputs = []  # it takes shape and dtype of its input, and no value
-    camel = "".join(part.title() for part in name.strip("_").split("_"))
-    record = OpRecord(stem(f"{camel}Backward0") or name, tuple(inputs), attributes)
-    record.pointwise = torch.Tag.pointwise in op.tags
+    if schema.takes_no_value:
+        inputs = []
+    record = OpRecord(schema.stem, tuple(inputs), attributes)
+    record.pointwise = schema.is_pointwise
     return record
 
 

@@ -9,6 +9,7 @@ as if it were the program's, and is to find nothing there: ``is_dynamo_compiling
 from __future__ import annotations
 
 import sys
+from array import array
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -87,13 +88,13 @@ class Origins:
     """
 
     def __init__(self) -> None:
-        self._scope_starts: list[int] = []
+        self._scope_starts = array("q")
         self._scopes: list[ScopePath] = []
-        self._round_starts: list[int] = []
+        self._round_starts = array("q")
         self._rounds: list[LoopRound | None] = []
         self.loops: Rounds | None = None  # what tells their rounds, where these are noted
-        self._starts: list[int] = []
-        self._stops: list[int] = []
+        self._starts = array("q")
+        self._stops = array("q")
         self._lines: list[Source] = []
         self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node

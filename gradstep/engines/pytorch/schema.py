@@ -26,6 +26,13 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
 
 
 @lru_cache(maxsize=4096)
+def is_mutable(op: Any) -> bool:
+    """Return whether ``op`` changes what it is given; to ask PyTorch takes as long as a small
+    op."""
+    return bool(op._schema.is_mutable)
+
+
+@lru_cache(maxsize=4096)
 def is_question(op: Any) -> bool:
     """Return whether ``op`` makes no tensor, nor changes one, as those that read a size.
 

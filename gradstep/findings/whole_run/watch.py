@@ -286,7 +286,7 @@ class Watch:
             leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
             self._look_at_first(engine, leaves, names)
         self._look_at_terms(engine, call, facts.line, names)
-        findings = lint(tuple(losses), names=names)
+        findings = lint(tuple(call.roots), names=names)  # their graph is read once
         missed = {name for each in findings if each.code == "unreached" for name in each.leaves}
         leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []
         self._missed = [(names.of(leaf), leaf, *_gradient_of(leaf)) for leaf in leaves]
@@ -297,7 +297,7 @@ class Watch:
         # whether a step uses an old .grad is known at the end only
         self._take(facts.title, [finding for finding in findings if finding.code != "stale-grad"])
         if self._is_traced and looks <= _CHECKED:
-            self._check(losses, names)
+            self._check(call.roots, names)
         return losses
 
     def _note_reached_inside(self) -> None:
@@ -367,11 +367,11 @@ class Watch:
                 if len(counts) < _CHAIN and not (counts and counts[-1] > _LONG):
                     counts.append(len(engine.plan(engine.tensors([tensor])).order))
 
-    def _check(self, losses: Sequence[Any], names: Names) -> None:
+    def _check(self, roots: Sequence[Any], names: Names) -> None:
         """Compare the rules of the program's own Functions, or all, with finite differences, once
         each."""
         own = not self._derivatives
-        for node in check(tuple(losses), names=names, own=own, progress=self._progress):
+        for node in check(tuple(roots), names=names, own=own, progress=self._progress):
             if node.is_identity:
                 continue  # it changes the gradient on purpose, as a gradient reversal does
             key = (node.op, node.rule) if node.rule is not None else (node.op, node.source)

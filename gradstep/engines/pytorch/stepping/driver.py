@@ -424,7 +424,7 @@ class TorchDriver(BasicDriver):
         ]
 
     def step_bytes(self, step: Step) -> int:
-        return self._steps.bytes_of(step)
+        return self._steps.bytes_of(step, again=not self._hands_out_early)
 
     @property
     def _repeats(self) -> bool:

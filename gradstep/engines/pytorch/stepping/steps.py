@@ -210,8 +210,8 @@ class StepMaker:
         with unobserved(), torch.no_grad():
             return _sum(step.before, added)
 
-    def bytes_of(self, step: Step) -> int:
-        """Return what a step keeps alive that no step before it does."""
+    def bytes_of(self, step: Step, *, again: bool) -> int:
+        """Return what a step keeps alive that no step before it does; it may be asked ``again``."""
         size = self._sizes.get(step.index)
         if size is None:
             with unobserved():
