@@ -57,8 +57,9 @@ def add_traced_forward(
             _add_output(build, engine, tensor, label, ids[origin[0]], origin[1])
 
     def producer_of(value: Any) -> int | None:
-        if value.edge is not None and value.edge.kind == LEAF:
-            return forward_of(value.edge)
+        edge = edge_of(value)
+        if edge is not None and edge.kind == LEAF:
+            return forward_of(edge)
         return ids.get(value.record[0]) if isinstance(value.record, tuple) else None
 
     def forward_of(node: GradFn) -> int | None:
@@ -68,6 +69,15 @@ def add_traced_forward(
         forwards = list(map(ids.get, engine.records(running)))  # of leaves, made just now
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
     return forward_of, ([*ids.values()], records)
+
+
+def edge_of(value: Any, unknown: Any = None) -> Any:
+    """Return the edge that a saved tensor comes over, None of one without a gradient; ``unknown``
+    of one of several views of the core's whose base has been changed, which tells that no more."""
+    try:
+        return value.edge
+    except RuntimeError:
+        return unknown
 
 
 _REQUIRES_GRAD: Final = "requires grad"
@@ -229,7 +239,7 @@ def add_derived_forward(
         _add_output(build, engine, tensor, label, ids[maker], nr)
 
     def producer_of(value: Any) -> int | None:
-        source = resolve(value.edge)[0]
+        source = resolve(edge_of(value))[0]
         return constants.get(_identity(engine, value)) if source is None else ids.get(source)
 
     if both:
@@ -264,7 +274,7 @@ def _add_kept_constants(
 
 def _is_kept_constant(engine: Engine, node: GradFn, name: str, value: Any) -> bool:
     """Return whether what a node keeps was given to its op, and has no gradient."""
-    if value is None or not engine.is_input(value) or value.edge is not None:
+    if value is None or not engine.is_input(value) or edge_of(value, ...) is not None:
         return False
     return engine.input_of(node, name) != OWN_RESULT
 

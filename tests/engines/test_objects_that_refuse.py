@@ -100,17 +100,21 @@ class Net(torch.nn.Module):
         return self.linear(x)
 
 
+def step(leaf):
+    with torch.no_grad():
+        leaf.sub_(leaf.grad)
+
+
 async def main():
     half = torch.nn.Module.__new__(Net)
     strange, proxy, listing, mapping = Strange(), Proxy(), Listing([1]), Mapping(a=1)
     optimizer, keyed = Optimizer(), {{Unprintable(): torch.ones(1)}}
     globals()[7] = net = Net()
     holder = Holder(net)
-    base = torch.ones(3, requires_grad=True)
-    views = first, *_ = base.split(1)  # which PyTorch says nothing of when the base has changed
-    with torch.no_grad():
-        base.sub_(1)
-    (net(torch.ones(2, 3)).sum() + base.sum()).backward()
+    base = torch.ones(2, requires_grad=True)
+    base.register_post_accumulate_grad_hook(step)
+    one, other = base.split(1)  # which tell their place in the graph no more after the step
+    (net(torch.ones(2, 3)).sum() + (one * other).sum()).backward()
     print(net.linear.weight.grad.sum().item())
 
 
