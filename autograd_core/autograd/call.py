@@ -221,11 +221,13 @@ def note_freed(call: BackwardCall, task: GraphTask) -> None:
         mode.tracer.passed(call.line)
 
 
-def start(call: BackwardCall, *, keep: bool = False) -> GraphTask:
+def start(
+    call: BackwardCall, *, keep: bool = False, kind: type[GraphTask] = GraphTask
+) -> GraphTask:
     """Plan and seed the pass that ``call`` asks for, without running it; with ``keep``, one that
-    frees nothing."""
+    frees nothing; one of this ``kind``."""
     edges: list[Any] = [root.edge for root in call.roots]
-    task = GraphTask(edges, call.seeds, keep=keep or call.keep, graph=call.graph)
+    task = kind(edges, call.seeds, keep=keep or call.keep, graph=call.graph)
     if call.inputs:
         places: list[Any] = [x.edge for x in call.inputs]
         (task.capture if call.is_grad else task.restrict)(places)

@@ -88,3 +88,23 @@ def test_what_is_looked_at_twice_is_done_once(library: str, way: str) -> None:
 
     with intercepting(handle, CallSelector(), look=watch.quick_look):
         assert program() == plain
+
+
+@pytest.mark.parametrize("condition", ["nan", "rms > 1e6", "rms < 1e-6", "undefined"])
+def test_a_call_of_the_core_in_which_nothing_is_found_needs_no_session(condition: str) -> None:
+    torch = autograd_core
+
+    def train() -> list[Any]:
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
+        for _ in range(3):
+            y = net(torch.ones(2, 3))
+            (y * y + y).sum().backward()
+        return [p.grad.tolist() for p in net.parameters()]
+
+    def handle(found: InterceptedCall) -> bool:
+        raise AssertionError(f"{found.title} is to be looked at")
+
+    plain, watch = train(), FailOn(condition)
+    with intercepting(handle, CallSelector(), look=watch.quick_look):
+        assert train() == plain

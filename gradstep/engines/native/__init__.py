@@ -93,7 +93,7 @@ class NativeEngine(Engine):
         return NativeDriver(call)
 
     def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
-        return None if on_gradients is not None else _kept_run()(call)
+        return _kept_run()(call, on_gradients)
 
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
@@ -247,11 +247,11 @@ class NativeEngine(Engine):
 
 
 @cache
-def _kept_run() -> Callable[[BackwardCall], Any]:
+def _kept_run() -> Callable[[BackwardCall, OnGradients | None], Any]:
     # as above; each call of a program would look up the module once more
-    from gradstep.engines.native.kept_run import KeptRun
+    from gradstep.engines.native.kept_run import kept_run
 
-    return KeptRun
+    return kept_run
 
 
 def _array(gradient: Any) -> Any:

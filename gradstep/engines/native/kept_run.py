@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from math import isfinite
-from typing import Any
+from math import inf, isfinite, sqrt
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,35 @@ from autograd_core.autograd.call import BackwardCall, Gradients, note_freed, run
 from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, settle
 from autograd_core.autograd.node import LEAF
+from autograd_core.autograd.reduce import Gradient
 from autograd_core.autograd.undo_log import UndoLog
+from autograd_core.tensor import Tensor
 from gradstep.engines.native.changes import keep_of_user, nodes_of_user
-from gradstep.engines.protocol import values_of_call
+from gradstep.engines.protocol import OnGradients, values_of_call
 from gradstep.graph.fence import carried_out, run_of
+from gradstep.graph.statistics import length
+
+_HELD: Final = 1 << 26
+"""Bytes of gradients that wait to be measured together."""
+_LONG: Final = 1 << 20
+"""Elements of which the squares can be added in float32."""
+_SMALLEST: Final = 1e-20
+"""A sum of squares in float32 in which none has vanished that counts."""
 
 
 class KeptRun:
     """Carries out ``call``, and looks at what came of it; see
     :class:`~gradstep.engines.protocol.KeptRun`.
 
-    No node is observed.  Each ``.grad`` that the call adds to is copied before; what code of the
+    No node is observed, unless somebody wants to see each gradient.  Each ``.grad`` that the call
+    adds to is copied before; what code of the
     program's changes in tensors, modules and random state is kept in an undo log.
     """
 
     whole = repeatable = True
 
-    def __init__(self, call: BackwardCall) -> None:
-        self._call = call
-        self._task = start(call, keep=True)
+    def __init__(self, call: BackwardCall, task: GraphTask) -> None:
+        self._call, self._task = call, task
         self._before: list[tuple[Any, Any, Any]] = [
             (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
             for leaf in [node.variable for node in self._task.order if type(node) is AccumulateGrad]
@@ -89,6 +99,64 @@ class KeptRun:
                 if node.kind != LEAF and node not in self._task.ends:  # which grad() does not call
                     node.release()
             note_freed(self._call, self._task)
+
+
+class _HeardTask(GraphTask):
+    """A pass that hands its gradients to ``on_gradients``: what nodes send, and sums of several."""
+
+    __slots__ = ("_held", "_nbytes", "on_gradients")
+    on_gradients: OnGradients
+
+    def run(self, start: int = 0, stop: int | None = None) -> None:
+        self._held: list[Gradient] = []
+        self._nbytes = 0
+        for step in self.observe(start, stop, copy_grads=False):
+            for _, edge, gradient, before, after in step.deliveries:
+                if edge is not None:
+                    self._hold(gradient)
+                if before is not None and gradient is not None:
+                    self._hold(after)
+        self.tell(self._held)
+
+    def _hold(self, gradient: Gradient) -> None:
+        self._held.append(gradient)
+        self._nbytes += 0 if gradient is None else gradient.nbytes
+        if self._nbytes > _HELD:
+            self.tell(self._held)
+            self._held, self._nbytes = [], 0
+
+    def tell(self, gradients: Sequence[Gradient]) -> None:
+        """Tell of gradients, and how long they are."""
+        norms = [None if g is None else _norm(g) for g in gradients]
+        tensors = [None if g is None else Tensor.from_array(g) for g in gradients]
+        self.on_gradients(tensors, norms)
+
+
+def kept_run(call: BackwardCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+    """Carry out ``call``, keeping its graph; None where not all gradients would be heard of, for
+    which somebody asks: where code of the program's runs, or the pass is observed already."""
+    if on_gradients is None:
+        return KeptRun(call, start(call, keep=True))
+    mode = current_mode()
+    if call.graph or (mode is not None and (mode.anomaly, mode.profiler) != (None, None)):
+        return None
+    task = start(call, keep=True, kind=_HeardTask)
+    assert isinstance(task, _HeardTask)
+    if nodes_of_user(task.order):
+        return None
+    task.on_gradients = on_gradients
+    run = KeptRun(call, task)
+    task.tell([g.array for what, g in run.values() if g is not None and what != "the loss"])
+    return run
+
+
+def _norm(array: NDArray[Any]) -> float:
+    """Return the norm of an array, as :func:`~gradstep.graph.statistics.length` does."""
+    if array.dtype.kind == "f" and array.itemsize > 2 and array.size <= _LONG:
+        squares = float(np.vdot(array, array))
+        if _SMALLEST < squares < inf:
+            return sqrt(squares)
+    return length(array)
 
 
 def _is_finite(array: NDArray[Any]) -> bool:

@@ -1,4 +1,4 @@
-"""Conditions over many calls of PyTorch: found where they hold, and cheap where they do not."""
+"""Conditions over many calls: found where they hold, and cheap where they do not."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import pytest
 
 from tests.forking import run_gradstep, run_python
 
-pytest.importorskip("torch", reason="PyTorch is not installed")
-
-pytestmark = pytest.mark.torch
+TORCH = pytest.param("torch", marks=pytest.mark.torch)
+each_library = pytest.mark.parametrize("library", ["autograd_core", TORCH])
 
 START = """\
 import torch
@@ -64,9 +63,21 @@ def debug(folder: Path, *options: str) -> tuple[int, str, str]:
     return run.returncode, run.stdout, run.stderr
 
 
+def write(folder: Path, text: str, library: str = "torch") -> None:
+    """Write a program for PyTorch; for the core, if that is the ``library``."""
+    pytest.importorskip(library, reason="PyTorch is not installed")
+    if library != "torch":
+        if "bfloat16" in text:
+            pytest.skip("the core has no bfloat16")
+        text = text.replace("import torch\n", f"import {library} as torch\n")
+        text = text.replace("from torch.", f"from {library}.")
+    (folder / "train.py").write_text(text, "utf-8")
+
+
+@each_library
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_gradient_of_any_kind_is_found(program: str, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(f"{START}{PROGRAMS[program]}\n    print(scale)\n", "utf-8")
+def test_a_gradient_of_any_kind_is_found(program: str, library: str, tmp_path: Path) -> None:
+    write(tmp_path, f"{START}{PROGRAMS[program]}\n    print(scale)\n", library)
     # as a session finds it: the second condition has to be asked of each gradient itself
     found = debug(tmp_path, "--fail-on", "rms > 1e5")
     same = debug(tmp_path, "--fail-on", "ratio > 1e99 or rms > 1e5")
@@ -79,10 +90,12 @@ def test_a_gradient_of_any_kind_is_found(program: str, tmp_path: Path) -> None:
     assert ("call 5:" if program == "twice" else "call 3:") in told[0]
 
 
+@each_library
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_a_program_in_which_nothing_is_found_ends_as_plainly(program: str, tmp_path: Path) -> None:
-    text = f"{START}{PROGRAMS[program]}\n    print(scale, w.grad)\n"
-    (tmp_path / "train.py").write_text(text, "utf-8")
+def test_a_program_in_which_nothing_is_found_ends_as_plainly(
+    program: str, library: str, tmp_path: Path
+) -> None:
+    write(tmp_path, f"{START}{PROGRAMS[program]}\n    print(scale, w.grad)\n", library)
     plain = debug(tmp_path, "--fail-on", "nan")
     assert plain[0] == 0
     assert debug(tmp_path, "--fail-on", "rms > 1e9")[:2] == plain[:2]
@@ -90,9 +103,10 @@ def test_a_program_in_which_nothing_is_found_ends_as_plainly(program: str, tmp_p
     assert place[:2] == (0, f"(gradstep) continue --calls\n{plain[1]}")
 
 
+@pytest.mark.torch
 def test_a_condition_that_holds_elsewhere_does_not_stop(tmp_path: Path) -> None:
     text = f"{START}    w.register_hook(seen.append); (w * scale).sin().sum().backward()\n"
-    (tmp_path / "train.py").write_text(f"{text}print(len(seen))", "utf-8")
+    write(tmp_path, f"{text}print(len(seen))")
     code, out, err = debug(tmp_path, "--break", "sum if rms > 2", "--ex", "continue --calls")
     assert code == 0, err
     assert "none of them stopped" in err
@@ -101,6 +115,7 @@ def test_a_condition_that_holds_elsewhere_does_not_stop(tmp_path: Path) -> None:
     assert out.splitlines()[-1] == str(1 + 2 + 2 * 3 + 4)
 
 
+@pytest.mark.torch
 def test_a_dispatch_mode_sees_no_copy_of_a_gradient_that_a_leaf_takes_over(tmp_path: Path) -> None:
     text = """\
 import torch
@@ -113,7 +128,7 @@ loss = torch.ones(3, requires_grad=True).exp().sum()
 with Mode():
     loss.backward()
 """
-    (tmp_path / "train.py").write_text(text, "utf-8")
+    write(tmp_path, text)
     plain = run_python(["train.py"], tmp_path).stdout
     assert "detach" in plain
     for commands in (["--fail-on", "nan"], ["--ex", "next 2", "--ex", "info node"]):
@@ -121,9 +136,12 @@ with Mode():
         assert [line for line in lines if line.startswith("aten.")] == plain.splitlines()
 
 
-def test_a_place_is_found_in_the_call_in_which_its_condition_holds(tmp_path: Path) -> None:
+@each_library
+def test_a_place_is_found_in_the_call_in_which_its_condition_holds(
+    library: str, tmp_path: Path
+) -> None:
     text = f"{START}    w.grad = None; (w * scale).sin().sum().backward(); print(scale)\n"
-    (tmp_path / "train.py").write_text(text, "utf-8")
+    write(tmp_path, text, library)
     code, out, _ = debug(
         tmp_path, "--break", "mul if rms > 1e4", "--break", "w if rms > 1e5",
         "--ex", "continue --calls", "--ex", "info leaves", "--ex", "info calls w",
@@ -134,7 +152,8 @@ def test_a_place_is_found_in_the_call_in_which_its_condition_holds(tmp_path: Pat
     assert out.index("1.0\n1.0\n") < out.index("info leaves") < out.index("1000000.0\n1.0\n")
 
 
-def test_undefined_gradients_are_found(tmp_path: Path) -> None:
+@each_library
+def test_undefined_gradients_are_found(library: str, tmp_path: Path) -> None:
     text = """\
 import torch
 
@@ -151,7 +170,7 @@ for step in range(3):
     w = torch.ones(3, requires_grad=True)
     (Drops.apply(w * 2) + w if step else w * 3).sum().backward()
 """
-    (tmp_path / "train.py").write_text(text, "utf-8")
+    write(tmp_path, text, library)
     code, _, err = debug(tmp_path, "--fail-on", "undefined")
     assert code == 5
     assert "call 2: out of #3 drops:1" in err
