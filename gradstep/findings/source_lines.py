@@ -11,6 +11,7 @@ from typing import Final
 from gradstep.capturing.statement import tree_of
 from gradstep.graph.model import Source
 
+_MODULE: Final = re.compile(r"\bnn\.[A-Z]\w*$|\bParameter$")
 _NO_GRAD: Final = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled)\b")
 
 
@@ -86,6 +87,22 @@ def _function_at(at: Source) -> ast.FunctionDef | None:
         ):  # fmt: skip
             return node
     return None
+
+
+def modules_made_around(at: Source) -> list[Source]:
+    """Return the lines that make a module of ``nn``, or a parameter, in the function around a
+    line."""
+    around = [
+        node
+        for node in _nodes(at.file)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= at.line <= (node.end_lineno or 0)
+    ]
+    return sorted(
+        Source(at.file, part.lineno)
+        for node in around[-1:]
+        for part in ast.walk(node)
+        if isinstance(part, ast.Call) and _MODULE.search(ast.unparse(part.func))
+    )
 
 
 def returned(function: Source) -> Source | None:

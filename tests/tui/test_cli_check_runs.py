@@ -47,6 +47,24 @@ PROGRAMS = {
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),
+    "discarded": (
+        HEALTHY.replace("    opt.step()", "    if step % 3 == 2: opt.step()")
+        .replace("range(12)", "range(15)"),
+        "2 of 3 are cleared before a step uses them",
+    ),
+    "made-anew": (
+        HEALTHY.replace("for step", "def head(h):\n    return nn.Linear(1, 1)(h)\nfor step")
+        .replace("net(x)", "head(net(x))"),
+        "train.py:9",
+    ),
+    "collapse": (
+        HEALTHY.replace("lr=0.05", "lr=0.1, weight_decay=5.0").replace("range(12)", "range(24)"),
+        "its weight decay of 5 is stronger",
+    ),
+    "out-of-reach": (
+        HEALTHY.replace("(net(x) - y).square().mean()", "nn.MSELoss()(net(x).tanh(), 9 * y)"),
+        "tanh gives nothing else",
+    ),
     "zero-grad": (HEALTHY.replace("(net(x)", "(net(x).round()"), "the derivative of round is 0"),
     "unreached": (
         START.replace(
@@ -95,6 +113,13 @@ PROGRAMS = {
     "target-graph": (
         HEALTHY.replace("(net(x) - y).square().mean()", "nn.MSELoss()(net(x), net(x + 1))"),
         "detach() the target",
+    ),
+    "own-target": (
+        HEALTHY.replace("nn.Linear(6, 1)", "nn.Linear(6, 3)").replace(
+            "loss = (net(x) - y).square().mean()",
+            "out = net(x); loss = nn.functional.cross_entropy(out, out.argmax(1))",
+        ),
+        "the targets of nll_loss are what argmax chose among its own scores",
     ),
     "constant-term": (
         HEALTHY.replace("mean()\n", "mean() + 2 * (net(x) > 0).float().mean()\n"),
@@ -145,6 +170,7 @@ MENDED = {
     "initialization": ("nn.init.constant_(p, 0.1)", "nn.init.normal_(p)"),
     "target-graph": ("net(x + 1)", "net(x + 1).detach()"),
     "constant-term": (" + 2 * (net(x) > 0).float().mean()", ""),
+    "own-target": ("out.argmax(1)", "x[:, :3].argmax(1)"),
     "probabilities": ("net(x).softmax(0)", "net(x).log_softmax(0)"),
     "loss-falls": (" - net(x).sum()", " + net(x).square().sum()"),
     "aliased": ("target_net = net", "import copy; target_net = copy.deepcopy(net)"),
@@ -158,6 +184,10 @@ MENDED = {
     "small-steps": ("lr=2e-7", "lr=0.01"),
     "large-steps": ("lr=20.0", "lr=0.01"),
     "zero-grad": (".round()", ""),
+    "discarded": ("    if step % 3 == 2: opt.step()", "    opt.step()"),
+    "made-anew": ("    return nn.Linear(1, 1)(h)", "    return h"),
+    "collapse": ("weight_decay=5.0", "weight_decay=1e-4"),
+    "out-of-reach": ("9 * y", "y.tanh()"),
     "untrained": ("net[3] = nn.Linear(6, 1)\n", ""),
     "misspelt": ("require_grad", "requires_grad"),
     "graph-grows": ("0.5 * state + net(x)", "0.5 * state.detach() + net(x)"),
@@ -181,6 +211,69 @@ REASONS = {
         "(torch.relu(x @ inner) @ outer - 1).square().mean().backward()\n",
         "inner is 0 everywhere",
         "[dead-units]",
+    ),
+    "gradients of a negative root": (
+        BARE + "(x.requires_grad_() * (x - 9).detach().sqrt()).sum().backward()\n",
+        "sqrt produces nan at 64 of 64 places",
+        "add a small number",
+    ),
+    "a bound far too small": (
+        START + LOOP.replace(
+            "    opt.step", "    nn.utils.clip_grad_norm_(net.parameters(), 1e-7)\n    opt.step"
+        ),
+        "clip_grad_norm_(net.parameters(), 1.0)",
+        "learning rate: 1e-3",
+    ),
+    "a function that returns the rate": (
+        START + "sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: 1e-7)\n" + LOOP,
+        "return a factor from the function of LambdaLR",
+        "learning rate: 1e-3",
+    ),
+    "tiny gradients": (
+        START + LOOP.replace("mean()", "mean() / 1e6"),
+        "its gradients are tiny",
+        "learning rate: 1e-3",
+    ),
+    "gradients that end": (
+        START.replace("Dropout(0.2), nn", "Identity(), nn")
+        + LOOP.replace("(net(x) - y)", "((net(x) - 20 * (step > 2)).relu() - y)"),
+        "is exactly 0 from backward() call 4 on: all 16 inputs of relu are negative or 0",
+        "in all 12 calls",
+    ),
+    "nothing but ignored targets": (
+        BARE + "x.requires_grad_()\ny = torch.full((16,), 3)\n"
+        "loss = torch.nn.CrossEntropyLoss(ignore_index=3)\n"
+        "for step in range(6): loss(x, y if step == 5 else y - 1).backward()\n",
+        "leave such batches out",
+        "[loss-falls]",
+    ),
+    "a critic whose gradients are never cleared": (
+        START + "G = nn.Linear(4, 4)\nown = torch.optim.SGD(G.parameters(), lr=0.1)\n"
+        "for step in range(12):\n    net(x).mean().backward()\n    opt.step()\n"
+        "    own.zero_grad()\n    net(G(x)).square().mean().backward()\n    own.step()\n",
+        "call opt.zero_grad() before this backward()",
+        "",
+    ),
+    "weights that begin equal, but for rounding": (
+        START.replace("Dropout(0.2), nn", "Identity(), nn")
+        + "nn.init.constant_(net[0].weight, 0.1)\nnn.init.zeros_(net[0].bias)\n"
+        "nn.init.constant_(net[3].weight, 0.1)\n" + LOOP,
+        "all rows of 0.weight began equal",
+        "[vanishing]",
+    ),
+    "a critic that is frozen and forgotten": (
+        START + "G = nn.Linear(4, 4)\nown = torch.optim.SGD(G.parameters(), lr=0.1)\n"
+        + LOOP.replace("x) - y).square().mean()", "G(x))).square().mean()")
+        + "    opt.step()\n    own.step()\n    net.requires_grad_(False)\n",
+        "requires_grad was set to False, and never to True again",
+        "",
+    ),
+    "an optimizer for each call": (
+        START + LOOP.replace(
+            "    loss =", "    opt = torch.optim.Adam(net.parameters())\n    loss ="
+        ),
+        "opt is made anew for each call",
+        "",
     ),
     "gradients clipped while they are scaled": (
         START.replace("nn.Dropout(0.2), ", "") + """\

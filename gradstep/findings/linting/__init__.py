@@ -19,6 +19,7 @@ from gradstep.findings.linting import (
     hooks,
     leaves,
     memory,
+    out_of_reach,
     overflow,
     saturated,
     saved,
@@ -34,23 +35,12 @@ from gradstep.findings.listing import Listing
 __all__ = ["Finding", "Severity", "lint", "refusals"]
 
 _GRAVITY = ("error", "warning", "info")
-RULES: Final[tuple[Rule[Subject], ...]] = (
-    *saved.RULES,
-    *finite.RULES,
-    *cuts.RULES,
-    *targets.RULES,
-    *constant_terms.RULES,
-    *overflow.RULES,
-    *equal_leaves.RULES,
-    *broadcasting.RULES,
-    *changed_inputs.RULES,
-    *saturated.RULES,
-    *squashed.RULES,
-    *dims.RULES,
-    *hooks.RULES,
-    *leaves.RULES,
-    *memory.RULES,
-    *untraced.RULES,
+_IN_ORDER: Final = (
+    saved, finite, cuts, targets, out_of_reach, constant_terms, overflow, equal_leaves,
+    broadcasting, changed_inputs, saturated, squashed, dims, hooks, leaves, memory, untraced,
+)  # fmt: skip
+RULES: Final[tuple[Rule[Subject], ...]] = tuple(
+    rule for module in _IN_ORDER for rule in module.RULES
 )
 
 

@@ -25,6 +25,7 @@ from gradstep.findings.linting.ingredients import (
     is_masked,
     numbers_there,
     of_finite_inputs,
+    of_negative,
 )
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.addresses import step_number
@@ -286,11 +287,16 @@ def _beginning(
     if is_masked(there):
         advice = _unmasked(_source(subject, given[0][0][0]))
     elif certain and not given:
-        advice = _advice(values, origin, source, trouble)
+        advice = _advice(values, origin, source, trouble, there)
     elif (
         not certain and not given and not any(is_computed(operand) for operand in inputs_of(origin))
     ):
-        advice = Advice(f"look at what {record.name} is given there: its inputs were not recorded")
+        advice = Advice(
+            f"look at what {record.name} is given there: its inputs were not recorded"
+            if record.requires_grad else
+            "look at how these data are made: values may be missing, or a column that is the same "
+            "everywhere may be divided by its standard deviation"
+        )  # fmt: skip
     return Beginning(
         trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
         source, there, tuple(_given(subject, values, *pair) for pair in given),
@@ -299,14 +305,19 @@ def _beginning(
 
 
 def _advice(
-    values: ForwardValues, origin: Origin, source: Source | None, trouble: Trouble
+    values: ForwardValues, origin: Origin, source: Source | None, trouble: Trouble, there: str
 ) -> Advice:
     record, numbers = origin[0], numbers_there(values, origin, trouble)
     if not isinstance(record, OpRecord):
         return Advice("")
+    if "ignore_index" in there:
+        return Advice("leave such batches out: a mean over no target is 0 / 0")
+    if "have the weight 0" in there:
+        return Advice("give these classes a weight above 0, or leave such batches out")
     is_number = len(record.inputs) > 1 and not isinstance(record.inputs[1], tuple)
     return away_from_zero(
-        source, record.name, is_negative=bool(numbers) and float(numbers[0]) < 0,
+        source, record.name,
+        is_negative=of_negative(record, trouble) or (bool(numbers) and float(numbers[0]) < 0),
         by_number=record.name == "div" and is_number, is_half=record.dtype == "float16",
     )  # fmt: skip
 

@@ -33,9 +33,16 @@ def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) ->
     if not there and (reason := _reason(values, record, origin[1])):
         return f", because {reason}"
     text = _numbers(there) if there else ", although its inputs are finite"
+    if not there and of_negative(record, trouble):
+        text = ", where its input is negative"
     if trouble == "inf" and _overflows(record, there):
         text = f"{text} (the largest {record.dtype} is {_LARGEST[record.dtype]})"
     return text
+
+
+def of_negative(record: OpRecord, trouble: Trouble) -> bool:
+    """Return whether an op has made NaN of a finite number, as it does of a negative one only."""
+    return trouble == "nan" and record.name in ("sqrt", "rsqrt", "log", "log2", "log10")
 
 
 def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> bool:

@@ -23,6 +23,7 @@ _ENDS: Final = {
 _SAMPLES: Final = 8  # rows from which on one may speak of always
 _UNITS: Final = 8  # from which on a share of them is more than chance
 _SHARE: Final = 0.75  # of the units: half of them may be so by chance when a training begins
+_LEARNED: Final = 0.1
 _MOST: Final = 1 << 22  # elements that are looked at
 
 
@@ -80,7 +81,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
             )  # fmt: skip
             return
         hit = hit.any(dim)
-    if 2 * int(hit.sum()) <= hit.size:
+    if 2 * int(hit.sum()) <= hit.size or ("softmax" in name and _is_learned(subject)):
         return
     what = "rows" if "softmax" in name else "elements"
     has = "have an element of" if "softmax" in name else "are"
@@ -91,6 +92,12 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
         "its inputs are too large: scale them down, normalize the data, or use smaller initial "
         "weights",
     )  # fmt: skip
+
+
+def _is_learned(subject: Subject) -> bool:
+    """Return whether the loss is so small that a network may be sure of each answer."""
+    losses = [subject.engine.scalar_statistics(root) for root in subject.roots]
+    return all(known is not None and abs(known.scalar or 1.0) < _LEARNED for known in losses)
 
 
 def _dim(subject: Subject, index: int) -> int:

@@ -18,7 +18,7 @@ _LOSSES: Final = {
     "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits()",
 }
 _SQUASHING: Final = ("softmax", "sigmoid")
-_MOVING: Final = (
+MOVING: Final = (
     "view", "_unsafe_view", "reshape", "clone", "squeeze", "unsqueeze", "t", "transpose", "permute",
     "to", "cast", "_to_copy", "flatten", "select", "slice",
 )  # fmt: skip
@@ -48,7 +48,7 @@ def _of_probabilities(
         if graph.stem(index) not in losses:
             continue
         at = index
-        while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in _MOVING:
+        while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in MOVING:
             pass
         if at != index and graph.stem(at) in _SQUASHING:
             yield index, at, subject.source(at), subject.source(index)

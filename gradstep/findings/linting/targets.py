@@ -16,7 +16,10 @@ from gradstep.findings.linting.subject import Subject
 from gradstep.findings.linting.terms import learning_leaves, terms_of
 from gradstep.graph.model import Source
 
-_LOSSES: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+LOSSES: Final = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_OF_CLASSES: Final = ("nll_loss", "cross_entropy")
+_CHOOSING: Final = ("argmax", "max", "topk")
+_FAR: Final = 6
 _CALLED: Final = re.compile(r"target|label|goal|teacher", re.IGNORECASE)
 
 
@@ -41,6 +44,24 @@ def find_targets(subject: Subject) -> Iterator[Finding]:
                 source=term.source, other=target.source, fix=_detached(term.source),
             )  # fmt: skip
             return
+
+
+def find_own_predictions(subject: Subject) -> Iterator[Finding]:
+    """Yield a loss that has no other term than one that compares scores with the classes that are
+    largest among these very scores."""
+    learning = terms_of(record for record, _ in subject.origins).learning
+    for term in learning if len(learning) == 1 else ():
+        if not term.name.startswith(_OF_CLASSES):
+            continue
+        scores, chosen = (_behind(value) for value in term.inputs[:2])
+        choice = next((one for one in chosen if one.name in _CHOOSING), None)
+        if choice is not None and {*scores} & {*_behind((choice, 0))[1:]}:
+            yield Finding(
+                "warning", "own-target",
+                f"the targets of {term.name.removesuffix('_forward')} are what {choice.name} chose "
+                "among its own scores: the network learns to be sure of itself, right or wrong",
+                "give the loss the labels of the data", source=term.source, other=choice.source,
+            )  # fmt: skip
 
 
 def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
@@ -72,6 +93,15 @@ def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
         return
 
 
+def _behind(value: object) -> tuple[OpRecord, ...]:
+    """Return the ops behind a value, one after the other, each by what it is given first."""
+    before: tuple[OpRecord, ...] = ()
+    while isinstance(value, tuple) and isinstance(value[0], OpRecord) and len(before) < _FAR:
+        before = (*before, value[0])
+        value = next(iter(value[0].inputs), None)
+    return before
+
+
 def _detached(at: Source | None) -> tuple[Fix, ...]:
     """Return a line whose loss gets its second argument without a graph."""
     compares = [
@@ -89,7 +119,7 @@ def _pair(term: OpRecord) -> tuple[Record, Record] | None:
     given = [origin[0] for origin in term.inputs if isinstance(origin, tuple)]
     if len(given) != 2 or not all(record.requires_grad for record in given):
         return None
-    if term.name in _LOSSES:
+    if term.name in LOSSES:
         return given[0], given[1]
     sides = [_divided(side) for side in given]
     if term.name == "mul" and sides[0] is not None and sides[1] is not None:
@@ -129,4 +159,10 @@ RULES: Final = (
         "When other terms of the loss keep the outputs apart.",
     )),
     Rule(find_weighted_log_probs),
+    Rule(find_own_predictions, Meaning(
+        "own-target", "warning", "a network is taught its own predictions",
+        "The only term of the loss takes its targets from the scores that it is to improve.",
+        "F.cross_entropy(out, out.argmax(1))", "F.cross_entropy(out, labels)",
+        "When the entropy is to become small on purpose.",
+    )),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gradstep.graph.model import Source
@@ -44,6 +44,11 @@ class Seen(NamedTuple):
         """By how much of its size the leaf has changed since the call before that came to it."""
         size, update = self.facts.parameter_rms, self.facts.update_rms
         return None if update is None or not size else update / size
+
+
+def is_nothing(call: CallFacts, leaves: Sequence[LeafFacts]) -> bool:
+    """Return whether a call had leaves, and added nothing but zeros to any."""
+    return bool(leaves) and all(Seen(call, leaf).is_zero for leaf in leaves)
 
 
 class History(NamedTuple):

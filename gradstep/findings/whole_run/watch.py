@@ -23,6 +23,7 @@ from gradstep.findings.listing import Listing
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.source_lines import assigned_from_itself
+from gradstep.findings.whole_run.history import is_nothing
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
 from gradstep.graph.fence import within_fence
 from gradstep.graph.model import Source
@@ -80,7 +81,8 @@ class Evidence:
             Functions, or all.
         reached: the names of the leaves that some call came to.
         trained: the leaves of optimizers, by identity.
-        zero: why gradients were 0, of the first call on each line.
+        zero: why gradients were 0, of the first call on each line, and of the first call after
+            one that sent nothing but zeros.
         ways: how the gradients came to their size that are smallest and largest, by their names.
         places: where in the pass of the first call each leaf comes, by its name.
         uses: the line of the forward pass that uses a leaf first, by its name.
@@ -97,6 +99,7 @@ class Evidence:
         lowest: of the lines that call backward(), the term of the loss that is smallest: its name
             and line.
         results: tensors that an op made of a leaf without a name: the op and its line, by name.
+        optimizers: the optimizers seen under a name, one after the other.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
@@ -116,6 +119,7 @@ class Evidence:
     roots: list[tuple[int, ref[Any]]] = field(default_factory=list)
     carried: dict[str, Source | None] = field(default_factory=dict)
     by_inputs: set[Source | None] = field(default_factory=set)
+    optimizers: dict[str, list[ref[Any]]] = field(default_factory=dict)
     skipped: list[bool] = field(default_factory=list)
     kept: Kept = field(default_factory=Kept)
     chains: dict[str, list[int]] = field(default_factory=dict)
@@ -127,6 +131,11 @@ class Evidence:
     def has_waiting_optimizers(self) -> bool:
         """Whether the steps of some optimizers may come after the end of the run."""
         return self.is_cut_short and len({leaf.optimizer for leaf in self.trained.values()}) > 1
+
+    @property
+    def line(self) -> Source | None:
+        """The line of the first call of which it is known."""
+        return next((call.line for call in self.run.calls() if call.line is not None), None)
 
     def lost(self) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
@@ -176,6 +185,8 @@ class Watch:
         self._looks: Counter[Any] = Counter()  # at traced calls, by their line
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._rules: set[Any] = set()
+        self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
+        self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
         self._left = 0.0
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
@@ -202,7 +213,9 @@ class Watch:
             before = self._leaves.before(engine, call, lambda: names)
         self._run.add_begun(facts)
         started, own = perf_counter(), process_time()
-        answer = self._carry_out(engine, call, names, number, is_first=nth == 1)
+        asks = nth == 1 or self._line in self._to_ask
+        self._to_ask.discard(self._line)
+        answer = self._carry_out(engine, call, names, number, asks=asks)
         seconds, own = perf_counter() - started, process_time() - own
         with within_fence(f"what {facts.title} made"):
             self._note_reached_inside()
@@ -216,6 +229,10 @@ class Watch:
                 is_troubled=any(leaf.is_troubled for leaf in described),
             )
             self._run.add_ended(told, described, None)
+            if self._line not in self._zero and is_nothing(told, described):
+                self._zero.add(self._line)
+                if nth > 1:
+                    self._to_ask.add(self._line)
             self._note_carried(line, losses, names)
             names.keep_leaves()
         now = process_time()
@@ -270,6 +287,10 @@ class Watch:
                 if is_tensor(leaf) and leaf.requires_grad:
                     name = names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
                     evidence.trained[id(leaf)] = Trained(name, optimizer, leaf)
+        for optimizer, held in names.optimizers.items():
+            known = evidence.optimizers.setdefault(optimizer, [])
+            if not known or known[-1]() is not held:
+                known.append(ref(held))
         evidence.reached.update(
             trained.name for key, trained in evidence.trained.items() if key in self._reached
         )
@@ -380,11 +401,11 @@ class Watch:
                 self.evidence.checks.append(node)
 
     def _carry_out(
-        self, engine: Engine, call: BackwardCall, names: Names, number: int, *, is_first: bool
+        self, engine: Engine, call: BackwardCall, names: Names, number: int, *, asks: bool
     ) -> bool | Gradients:
-        """Carry out a call, of which the ``first`` on its line is asked why gradients are 0, and
-        find out what it made that is not finite."""
-        if is_first and not call.is_grad and self._is_finite(engine, call, names, number):
+        """Carry out a call, which may be asked why gradients are 0, and find out what it made that
+        is not finite."""
+        if asks and not call.is_grad and self._is_finite(engine, call, names, number):
             return True
         passed = run_pass(
             call, names, number, explains=(call.line, call.is_grad) not in self._explained
@@ -503,10 +524,15 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
     return Way(f"{named} (x {times})", source)
 
 
-def has_equal_rows(tensor: Any) -> bool:
-    """Return whether a matrix has several rows, all the same to the bit."""
+def has_equal_rows(tensor: Any, apart: float = 0.0) -> bool:
+    """Return whether a matrix has several rows, all the same to the bit, or ``apart`` by so much of
+    its largest element at most."""
     array = array_of(tensor)  # a nested tensor has no shape
-    return array.ndim > 1 and len(array) > 1 and array.size > 0 and bool((array == array[:1]).all())
+    if array.ndim < 2 or len(array) < 2 or not array.size:
+        return False
+    if not apart:
+        return bool((array == array[:1]).all())
+    return bool(abs(array - array[:1]).max() <= apart * abs(array).max())
 
 
 def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:

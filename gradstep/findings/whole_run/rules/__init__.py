@@ -9,6 +9,7 @@ from gradstep.findings.whole_run.rules import (
     accumulating,
     aliased,
     broken_by_a_step,
+    collapse,
     constant_loss,
     derivatives,
     gradient_sizes,
@@ -17,6 +18,7 @@ from gradstep.findings.whole_run.rules import (
     initialization,
     left_over,
     loss_over_calls,
+    made_anew,
     misspelt,
     modes,
     never_reached,
@@ -30,26 +32,12 @@ from gradstep.findings.whole_run.rules import (
 )
 from gradstep.findings.whole_run.watch import Evidence
 
-RULES: Final[tuple[Rule[Evidence], ...]] = (
-    *derivatives.RULES,
-    *never_reached.RULES,
-    *untrained.RULES,
-    *zero_gradients.RULES,
-    *accumulating.RULES,
-    *left_over.RULES,
-    *unchanged.RULES,
-    *step_sizes.RULES,
-    *modes.RULES,
-    *gradient_sizes.RULES,
-    *graph_growth.RULES,
-    *misspelt.RULES,
-    *broken_by_a_step.RULES,
-    *constant_loss.RULES,
-    *sampled.RULES,
-    *graph_kept.RULES,
-    *initialization.RULES,
-    *loss_over_calls.RULES,
-    *aliased.RULES,
-    *no_leaf.RULES,
-    *not_finite.RULES,
+_IN_ORDER: Final = (
+    derivatives, never_reached, untrained, zero_gradients, accumulating, left_over, made_anew,
+    collapse, unchanged, step_sizes, modes, gradient_sizes, graph_growth, misspelt,
+    broken_by_a_step, constant_loss, sampled, graph_kept, initialization, loss_over_calls,
+    aliased, no_leaf, not_finite,
+)  # fmt: skip
+RULES: Final[tuple[Rule[Evidence], ...]] = tuple(
+    rule for module in _IN_ORDER for rule in module.RULES
 )

@@ -21,7 +21,7 @@ def aliased(evidence: Evidence) -> Iterator[Finding]:
     """Yield ``target_net = net``, where the one is called a copy and the other is not, and both are
     one module."""
     modules = {name.rpartition(".")[2] for name in evidence.names.modules}
-    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
+    line = evidence.line
     for copy, original, source in () if line is None else aliases(line.file):
         ends = copy.rpartition(".")[2], original.rpartition(".")[2]
         # of two names of one module, only the first counts

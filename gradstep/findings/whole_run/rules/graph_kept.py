@@ -18,7 +18,7 @@ _KEPT: Final = 5
 def graph_kept(evidence: Evidence) -> Iterator[Finding]:
     """Yield the variable that keeps the losses of five earlier calls or more, with their graphs;
     and the one whose own graph is larger in each of five calls, as that of a sum of losses."""
-    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
+    line = evidence.line
     file = "" if line is None else line.file
     holder = evidence.kept.holder
     if evidence.kept.losses >= _KEPT:

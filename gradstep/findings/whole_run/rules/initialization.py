@@ -12,12 +12,14 @@ from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence, has_equal_rows
 from gradstep.text import listed
 
+_ROUNDING = 1e-3
 _INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")
 
 
 def initialization(evidence: Evidence) -> Iterator[Finding]:
     """Yield the weights of which all rows were the same to the bit in the first call, and are so at
-    the end although steps changed them: their units compute one thing, as often as there are."""
+    the end, but for what rounding adds, although steps changed them: their units compute one thing,
+    as often as there are."""
     moved = {
         history.leaf.name
         for history in histories(evidence.run)
@@ -26,11 +28,11 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
     same = [
         name
         for name, leaf in evidence.equal_rows.items()
-        if name in moved and (tensor := leaf()) is not None and has_equal_rows(tensor)
+        if name in moved and (tensor := leaf()) is not None and has_equal_rows(tensor, _ROUNDING)
     ]
     if not same:
         return
-    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
+    line = evidence.line
     file = "" if line is None else line.file
     lines = [at for name in same for at in assigned(name, file)]
     lines += [at for method in _INITIALIZERS for at in calls_of(method, file)]
@@ -47,8 +49,8 @@ def initialization(evidence: Evidence) -> Iterator[Finding]:
 RULES: Final = (
     Rule(initialization, Meaning(
         "initialization", "warning", "the units of a layer begin equal, and stay so",
-        "All rows of its weight were the same to the bit in the first call, and still are after "
-        "steps that changed them.",
+        "All rows of its weight were the same to the bit in the first call, and are so, but for "
+        "rounding, after steps that changed them.",
         "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
     )),
 )  # fmt: skip

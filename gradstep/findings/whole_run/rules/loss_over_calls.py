@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import isfinite
 from typing import Final
 
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
@@ -42,7 +43,7 @@ def loss_flat(evidence: Evidence) -> Iterator[Finding]:
 def loss_falls(evidence: Evidence) -> Iterator[Finding]:
     """Yield losses that began near 0 and are far below it: a term has no lower limit."""
     for line, calls in lines_of(evidence.run):
-        losses = [call.loss for call in calls if call.loss is not None and not call.is_troubled]
+        losses = [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
         if len(losses) < 5 or losses[-1] > -_BELOW * max(1.0, abs(losses[0])):
             continue
         term = evidence.lowest.get(line)

@@ -33,7 +33,7 @@ def misspelt(evidence: Evidence) -> Iterator[Finding]:
                 is_own = attribute_of(type(thing), attribute) is not None
                 if meant and attribute not in _READ and not is_own:
                     by_name.setdefault((attribute, meant[0]), []).append(holder)
-    line = next((call.line for call in evidence.run.calls() if call.line is not None), None)
+    line = evidence.line
     for (attribute, wanted), holders in by_name.items():
         unique = list(dict.fromkeys(holders))
         set_at = assigned(attribute, line.file) if line is not None else []

@@ -1,4 +1,4 @@
-"""Leaves that an optimizer is to train and to which no call of the run came."""
+"""Leaves that an optimizer is to train and to which no call of the run came, or none for long."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from gradstep.findings.fixes import renamed, with_argument
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of
+from gradstep.findings.whole_run.history import histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.text import listed
@@ -19,7 +20,7 @@ def never_reached(evidence: Evidence) -> Iterator[Finding]:
     if not evidence.is_whole:
         return
     calls = list(evidence.run.calls())
-    line = next((call.line for call in calls if call.line is not None), None)
+    line = evidence.line
     for optimizer, leaves in evidence.lost().items():
         names = [leaf.name for leaf in leaves]
         what, remedy, at = _likely(evidence, line)
@@ -73,11 +74,40 @@ def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source |
     return "", "", None
 
 
+def frozen(evidence: Evidence) -> Iterator[Finding]:
+    """Yield the leaves of an optimizer that got a gradient in one call, or two, and have required
+    none since, for ten calls or more."""
+    off: dict[tuple[str, int], list[str]] = {}
+    seen = {history.leaf.name: history.seen for history in histories(evidence.run)}
+    calls = [call for call in evidence.run.calls() if call.kind == "backward"]
+    for trained in evidence.trained.values():
+        got = [seen.call for seen in seen.get(trained.name, ())]
+        is_late = 0 < len(got) <= _FEW and calls[-1].index - got[-1].index >= _LONG
+        if is_late and not trained.leaf.requires_grad:
+            off.setdefault((trained.optimizer, got[-1].number), []).append(trained.name)
+    for (optimizer, when), names in off.items():
+        line = calls[0].line
+        file = "" if line is None else line.file
+        lines = [*assigned("requires_grad", file), *calls_of("requires_grad_", file)]
+        gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
+        yield Finding(
+            "warning", "unreached",
+            f"{listed(names)} {gets} no gradient after call {when}, though {optimizer} has "
+            f"{them}: requires_grad was set to False, and never to True again",
+            f"call requires_grad_(True) on {them} before the loss that {optimizer} is to lower",
+            source=lines[0] if lines else line, leaves=tuple(names),
+        )  # fmt: skip
+
+
+_FEW: Final = 2
+_LONG: Final = 10
 RULES: Final = (
     Rule(never_reached, Meaning(
         "unreached", "warning", "an optimizer has leaves that no call reaches",
-        "No backward() of the run came to these leaves, so they never change.",
+        "No backward() of the run came to these leaves, or none after the first two: they never "
+        "change.",
         "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
         "When they are for later: of a part of what an optimizer has, it is only a note.",
     )),
+    Rule(frozen),
 )  # fmt: skip

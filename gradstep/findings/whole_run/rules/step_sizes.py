@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
+from linecache import getline
 from statistics import median
 from typing import Final
 
-from gradstep.findings.fixes import Line, with_argument
+from gradstep.capturing.statement import nodes_on
+from gradstep.findings.fixes import Line, called, with_argument
+from gradstep.findings.linting.away_from_zero import Advice
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
-from gradstep.findings.source_lines import assigned, calls_of, scaled_grads
+from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
@@ -21,6 +25,12 @@ _SMALL: Final = 1e-6
 _CLIPPED: Final = 1e-4
 """Of the size of a weight, where gradients are clipped that a scaler has multiplied."""
 _LARGE: Final = 0.5
+_BOUND: Final = 1e-2
+"""A bound for gradients below which it is clipping that makes steps small."""
+_LOWERED: Final = 0.01
+"""Of the learning rate that a schedule began with."""
+_LOW: Final = 1e-4
+"""A learning rate that may be too small; larger ones are not the reason for small steps."""
 
 
 def step_sizes(evidence: Evidence) -> Iterator[Finding]:
@@ -40,12 +50,21 @@ def slow_optimizers(evidence: Evidence) -> set[str]:
 
 def _weights(evidence: Evidence) -> dict[str, list[tuple[History, float]]]:
     """Return the weights of each optimizer, and by how much of its size each moves in a step."""
-    weights: dict[str, list[tuple[History, float]]] = {}
+    moving: dict[str, list[tuple[History, float]]] = {}
+    for optimizer, weights in by_optimizer(evidence).items():
+        for history in weights:
+            moved = [ratio for seen in history.seen if (ratio := seen.moved)]
+            if len(moved) >= _STEPS:
+                moving.setdefault(optimizer, []).append((history, median(moved)))
+    return moving
+
+
+def by_optimizer(evidence: Evidence) -> dict[str, list[History]]:
+    """Return the weights, not the biases, that each optimizer has."""
+    weights: dict[str, list[History]] = {}
     for history in histories(evidence.run):
-        moved = [ratio for seen in history.seen if (ratio := seen.moved)]
-        optimizer = history.seen[-1].facts.optimizer
-        if optimizer and len(moved) >= _STEPS and len(history.leaf.shape or ()) > 1:
-            weights.setdefault(optimizer, []).append((history, median(moved)))
+        if (name := history.seen[-1].facts.optimizer) and len(history.leaf.shape or ()) > 1:
+            weights.setdefault(name, []).append(history)
     return weights
 
 
@@ -59,7 +78,7 @@ def _clip_of_scaled(evidence: Evidence, weights: list[tuple[History, float]]) ->
     the program divides them by the scale itself, and later."""
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
-    clips = [*calls_of("clip_grad_norm_", file), *calls_of("clip_grad_value_", file)]
+    clips = [at for name in _CLIPS for at in calls_of(name, file)]
     if not clips or calls_of("unscale_", file):
         return None
     is_late = any(at.line >= clips[0].line for at in scaled_grads(file))
@@ -72,9 +91,8 @@ def _finding(
     names = [history.leaf.name for history, _ in weights]
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
-    rate = next(
-        (group.get("lr") for name, group, _ in evidence.names.trained() if name == optimizer), None
-    )
+    groups = [group for name, group, _ in evidence.names.trained() if name == optimizer]
+    rate, first = map(groups[0].get, ("lr", "initial_lr")) if groups else (None, None)
     of_rate = "" if rate is None else f" (its learning rate is {format_number(float(rate))})"
     ratio = format_number(median([moved for _, moved in weights]))
     lines = assigned(optimizer, file)
@@ -90,18 +108,79 @@ def _finding(
             fix=Line(clip).replaced(f"scaler.unscale_({optimizer})\n{{line}}")
             if evidence.names.scalers else (),
         )  # fmt: skip
-    code = "small-steps" if is_small else "large-steps"
-    optimizer_type = type(evidence.names.optimizers.get(optimizer)).__name__
-    return Finding(
-        "warning", code,
+    what = (
         f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} "
-        f"times {'its size' if len(names) == 1 else 'their size'}",
-        "use a larger learning rate: 1e-3 is usual" if is_small else
-        "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size of a "
-        "weight are usual",
-        source=lines[0] if lines else line, leaves=tuple(names),
-        fix=with_argument(lines[0], optimizer_type, "lr", "1e-3") if is_small and lines else (),
+        f"times {'its size' if len(names) == 1 else 'their size'}"
+    )
+    at = lines[0] if lines else line
+    if not is_small:
+        return Finding(
+            "warning", "large-steps", what,
+            "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size "
+            "of a weight are usual",
+            source=at, leaves=tuple(names),
+        )  # fmt: skip
+    scheduled = schedulers(file)
+    if (tight := _tight_clip(file)) is not None:
+        at, bound, advice = tight
+        what = f"{what}: gradients are clipped to {bound}"
+    elif scheduled and rate is not None and first and float(rate) < _LOWERED * float(first):
+        at, advice = scheduled[0], of_schedule(scheduled[0])
+        what = f"{what}: a schedule has lowered it from {format_number(float(first))}"
+    elif rate is None or float(rate) < _LOW:
+        optimizer_type = type(evidence.names.optimizers.get(optimizer)).__name__
+        advice = Advice(
+            "use a larger learning rate: 1e-3 is usual",
+            with_argument(lines[0], optimizer_type, "lr", "1e-3") if lines else (),
+        )
+    else:
+        advice = Advice(
+            "its gradients are tiny: look at what the loss is divided by, and whether something "
+            f"makes .grad smaller before {optimizer}.step()"
+        )
+    return Finding(
+        "warning", "small-steps", what, advice.text,
+        source=at, other=None if lines[:1] in ([], [at]) else lines[0], leaves=tuple(names),
+        fix=advice.fix,
     )  # fmt: skip
+
+
+def _tight_clip(file: str) -> tuple[Source, str, Advice] | None:
+    """Return the line that clips gradients to a tiny number, and that number."""
+    for at in (at for name in _CLIPS for at in calls_of(name, file)):
+        for node in nodes_on(at):
+            if not isinstance(node, ast.Call) or called(node) not in _CLIPS:
+                continue
+            given = [*node.args[1:2], *(kw.value for kw in node.keywords if kw.arg in _BOUNDS)]
+            match given:
+                case [ast.Constant(value=int() | float() as number)] if 0 <= number < _BOUND:
+                    text = Line(at).text(given[0])
+                    fix = Line(at).rewritten(lambda node: "1.0" if node is given[0] else None)  # noqa: B023
+                    return at, text, Advice("use a larger bound: 1.0 is usual", fix)
+    return None
+
+
+def of_schedule(at: Source) -> Advice:
+    """Return what helps where the scheduler that a line makes lowers the learning rate too far."""
+    for number in range(at.line, at.line + 4):
+        line = Line(Source(at.file, number))
+        if fix := line.rewritten(
+            lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
+            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
+        ):  # fmt: skip
+            return Advice("// gives whole numbers, 0 until the end: divide with /", fix)
+        if "Plateau" in getline(*at) and (fix := line.spelt("max", "min")):
+            return Advice("mode='max' waits for a loss to grow: use mode='min'", fix)
+    return Advice(
+        "return a factor from the function of LambdaLR, 1.0 where the rate is to be as it is: it "
+        "multiplies the first learning rate"
+        if "LambdaLR" in getline(*at) else
+        "make this scheduler lower it less, or call its step() less often, as once an epoch"
+    )  # fmt: skip
+
+
+_CLIPS: Final = ("clip_grad_norm_", "clip_grad_value_")
+_BOUNDS: Final = ("max_norm", "clip_value")
 
 
 RULES: Final = (

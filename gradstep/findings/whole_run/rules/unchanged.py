@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from linecache import getline
 from typing import Final
@@ -12,7 +11,7 @@ from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.unused import Hindrance, hindrance
 from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
 from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.rules.step_sizes import slow_optimizers
+from gradstep.findings.whole_run.rules.step_sizes import of_schedule, slow_optimizers
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.text import listed
@@ -94,7 +93,7 @@ def _said(
         lines = assigned(optimizer, line.file)
         scheduled = schedulers(line.file) if "learning rate" in cause.what else []
         if scheduled:
-            remedy, fix = _of_schedule(scheduled[0])
+            remedy, fix = of_schedule(scheduled[0])
             return cause.of(2), remedy, fix, fix[0].source if fix else scheduled[0]
         return cause.of(2), cause.remedy, (), lines[0] if lines else None
     steps = calls_of("step", line.file, optimizer)
@@ -118,20 +117,6 @@ def _said(
             between[0],
         )
     return cause.of(2), cause.remedy, (), None
-
-
-def _of_schedule(at: Source) -> tuple[str, tuple[Fix, ...]]:
-    """Return what helps where a scheduler made the learning rate so small."""
-    for number in range(at.line, at.line + 4):
-        line = Line(Source(at.file, number))
-        if fix := line.rewritten(
-            lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
-        ):  # fmt: skip
-            return "// gives whole numbers, 0 until the end: divide with /", fix
-        if "Plateau" in getline(*at) and (fix := line.spelt("max", "min")):
-            return "mode='max' waits for a loss to grow: use mode='min'", fix
-    return "make this scheduler lower it less, or call its step() less often, as once an epoch", ()
 
 
 def _still(history: History) -> int:

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import Final
 
 from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
 from gradstep.findings.linting.away_from_zero import Advice
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
-from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.watch import Evidence
+from gradstep.findings.whole_run.history import History, histories, is_nothing
+from gradstep.findings.whole_run.watch import Evidence, lines_of
 from gradstep.findings.whole_run.zero_causes import ZeroCause
+from gradstep.graph.model import Source
+from gradstep.recording.facts import CallFacts
+from gradstep.recording.run import Run
 from gradstep.text import listed
 
 _STEP = re.compile(r"the derivative of (\w+) is 0")
 _ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")
 _UNKNOWN = ZeroCause("", None)
+_CALLS = 5
+"""Calls, the last ones, in which all gradients are 0."""
+_LEARNED = 1e-6
+"""A loss so small has nothing left to teach."""
 
 
 def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
-    """Yield the leaves to which no call of the run sent anything but zeros, by their cause."""
+    """Yield the leaves to which no call of the run sent anything but zeros, or none of a line from
+    one of its calls on, by their cause."""
     learn = {trained.name for trained in evidence.trained.values()}
+    since = _zero_since(evidence.run)
     zero = [
         history
         for history in histories(evidence.run)
-        if all(seen.is_zero for seen in history.seen)
-        and (history.leaf.is_parameter or history.leaf.name in learn or not learn)
+        if (history.lines[0] in since and len(history.lines) == 1)
+        or all(seen.is_zero for seen in history.seen)
+        if history.leaf.is_parameter or history.leaf.name in learn or not learn
     ]
     by_cause: dict[ZeroCause, list[History]] = {}
     causes = {
@@ -45,6 +56,8 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         names = [history.leaf.name for history in alike]
         calls = len(alike[0].seen)
         when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
+        if (call := since.get(alike[0].lines[0])) is not None:
+            when = f"from {call.title} on"
         what = cause.what
         if what in leaves[:1] and len(leaves) > 1:
             held = [match[2] for text in leaves if (match := _ZERO.search(text))]
@@ -61,6 +74,19 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
             advice.text or f"gradstep why TARGET {names[0]} shows the way of the gradient",
             source=line, leaves=tuple(names), fix=advice.fix,
         )  # fmt: skip
+
+
+def _zero_since(run: Run) -> dict[Source | None, CallFacts]:
+    """Return, of each line whose last calls sent nothing but zeros, the first one of these; not
+    where the loss is 0, too, and all is learned."""
+    since = {}
+    for line, calls in lines_of(run):
+        zero = takewhile(lambda call: is_nothing(call, run.of_leaves(call.index)), reversed(calls))
+        last = list(zero)
+        loss = calls[-1].loss
+        if _CALLS <= len(last) < len(calls) and loss is not None and abs(loss) > _LEARNED:
+            since[line] = last[-1]
+    return since
 
 
 def _first_cause(cause: ZeroCause) -> ZeroCause:
@@ -116,7 +142,7 @@ RULES: Final = (
     Rule(zero_gradients, Meaning(
         "zero-grad", "warning", "a gradient is exactly 0 in every call",
         "The finding names the operation that multiplies by 0. Zeros in some calls only are not "
-        "reported.",
+        "reported, unless all gradients are 0 in the last five calls or more, and the loss is not.",
         "code = encoder(x).round()", "h = encoder(x)\ncode = h + (h.round() - h).detach()",
         "When the sum of the gradients is 0 by construction: that is only a note.",
     )),
