@@ -107,6 +107,10 @@ class DriverDefaults(Protocol):
         back."""
         return
 
+    def halt_within(self, nbytes: int) -> None:
+        """Run on no farther at a time than the gradients of the nodes take about these bytes."""
+        return
+
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass, while the engine may use this thread; returns what
         ``body`` returns."""

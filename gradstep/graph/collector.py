@@ -1,10 +1,12 @@
-"""Python's garbage collector, which would look at a large graph again and again while it grows."""
+"""Python's garbage collector, which would look at a large graph again and again while it grows;
+and the C library, which holds memory that was freed."""
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 
 @contextmanager
@@ -31,3 +33,20 @@ def collector_slowed(objects: int = 0) -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*thresholds)
+
+
+def give_back_memory() -> None:
+    """Have the C library give freed memory back to the system, where it can be asked to: tensors
+    that are freed between others leave holes, which glibc keeps."""
+    _trim()(0)
+
+
+@cache
+def _trim() -> Callable[[int], object]:
+    import ctypes  # few programs need it
+
+    try:
+        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library
+        return int
+    return trim

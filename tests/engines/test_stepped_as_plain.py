@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import os
 import random
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -817,6 +820,38 @@ def test_the_recording_keeps_its_limit_on_every_way(torch: Any) -> None:
         assert session.snapshot.usage.bytes <= 1.5 * budget, line
     session.continue_()
     session.finish()
+
+
+GROWTH = """\
+import LIBRARY as torch
+from gradstep import Session
+def session(length, size, budget):
+    y = x = torch.ones(size, requires_grad=True)
+    for _ in range(length):
+        y = (y * 1.0001).sin()
+    return Session(y.sum(), names={}, history_bytes=budget)
+session(4, 4, 0).do("continue")
+stepped = session(500, 1 << 16, 48 << 20)  # 250 MB of gradients
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak, from here on
+def told(what):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(what)) / 1024
+before = told("VmRSS")
+for line in ("continue", "jump 20", "jump 900"):
+    stepped.do(line)
+print(told("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process is measured by /proc")
+def test_the_process_keeps_the_limit_of_the_recording_too(torch: Any) -> None:
+    script = GROWTH.replace("LIBRARY", torch.__name__)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert float(ran.stdout) < 1.5 * 48 + 8
 
 
 def walked(walk: list[str], **options: Any) -> Callable[[InterceptedCall], Any]:

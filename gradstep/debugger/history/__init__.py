@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gradstep.debugger.errors import StepLost
 from gradstep.engines.driver import Driver, Pending, Replay
 from gradstep.graph.addresses import step_number
+from gradstep.graph.collector import give_back_memory
 from gradstep.records import Step
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ DEFAULT_BUDGET = 2**30
 _MOST_CHECKPOINTS = 256
 _SHORT = 8  # steps that run again sooner than a checkpoint is worth it
 _FEW_CHECKPOINTS = 4  # which are kept whatever they take
+_LEAST_FREED = 1 << 23  # bytes for which it is worth to ask the C library
 Amend = Callable[[int, Pending], None]
 
 
@@ -56,6 +58,7 @@ class History:
     def __init__(self, driver: Driver, budget: int, amend: Amend) -> None:
         self.budget = budget
         self._driver = driver
+        driver.halt_within(budget // 8)
         self._amend = amend
         self._steps: list[Step | None] = []
         self._seconds = array("d")
@@ -63,6 +66,7 @@ class History:
         self._bytes = self._fresh_bytes = 0
         self._held = 0  # by checkpoints but the first, which costs nothing
         self._dropped = self._recomputed = 0
+        self._freed = 0  # bytes of dropped steps, which the process may still hold
         self._shortest = max(1, len(driver.order) // _MOST_CHECKPOINTS)
         self._due = self._due_bytes = 0  # steps that the driver makes when it is asked
 
@@ -74,7 +78,8 @@ class History:
             self._driver.catch_up()
         step = self._steps[index]
         if step is None:
-            self._recompute(index)
+            # memory that a thread has freed is had by that thread again
+            self._driver.in_engine_thread(partial(self._recompute, index))
             step = self._steps[index]
             assert step is not None
         return step
@@ -94,7 +99,7 @@ class History:
         if self._due:
             self._driver.catch_up()
         if isnan(self._seconds[index]) and self._steps[index] is None:
-            self._recompute(index)
+            self[index]
         return None if isnan(self._seconds[index]) else self._seconds[index]
 
     @property
@@ -189,6 +194,7 @@ class History:
     def halve(self) -> None:
         """Make do with half of what is used: memory has run out."""
         self.budget = (self._bytes + self._held) // 2
+        self._driver.halt_within(self.budget // 8)
         self._make_room(self._segments[-1])
 
     # dropping and recomputing
@@ -219,6 +225,11 @@ class History:
             self._bytes -= size
             segment.nbytes -= size
             self._dropped += 1
+            self._freed += size
+            if self._freed > max(self.budget // 4, _LEAST_FREED):
+                self._freed = 0
+                del step
+                give_back_memory()
 
     def _end(self, segment: _Segment) -> int:
         place = self._segments.index(segment) + 1

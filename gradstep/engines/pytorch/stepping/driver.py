@@ -13,7 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
-from math import inf
+from itertools import accumulate
+from math import inf, prod
 from typing import Any, Final, Self, cast
 from weakref import finalize, ref
 
@@ -120,6 +121,7 @@ class TorchDriver(BasicDriver):
         self._around = ExitStack()
         self._outer: ObservedEngine | None = None
         self._hands_out_early = False
+        self._most_bytes = sys.maxsize
         if not self._engine.retains:
             with collector_paused():
                 for node in self.order:  # the pass frees what is to be told after it
@@ -154,6 +156,9 @@ class TorchDriver(BasicDriver):
         """Have the Steps tell of a pass that has run: what each node did, in their order, and what
         each leaf held ``before``."""
         self._engine.has_run_as(runs, before)
+
+    def halt_within(self, nbytes: int) -> None:
+        self._most_bytes = nbytes
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
@@ -299,6 +304,11 @@ class TorchDriver(BasicDriver):
 
     def _advance(self, index: int, stop: int) -> None:
         engine = self._engine
+        if engine.thread is not None:
+            arriving = self._arriving
+            stop = min(
+                stop, max(index + 1, bisect_right(arriving, arriving[index] + self._most_bytes))
+            )
         reached = engine.taken, len(engine.runs)
         engine.advance(index, stop, passed=self._due_runs, muted=self.muted_edges)
         idle = (engine.taken, len(engine.runs)) == reached and not self._has_run(index)
@@ -308,6 +318,15 @@ class TorchDriver(BasicDriver):
                 f"PyTorch's engine does not get to node #{index + 1}; this is a defect of "
                 "gradstep, please report it"
             )
+
+    @cached_property
+    def _arriving(self) -> list[int]:
+        """The bytes of one gradient for each input of the nodes before each node."""
+        sizes = (
+            sum([prod(shape) for shape in node.output_shapes if shape]) * node.output_dtype.itemsize
+            for node in self.order
+        )
+        return [0, *accumulate(sizes)]
 
     def _has_run(self, index: int) -> bool:
         """Return whether node ``index`` has run, or never will; all before it are known."""
@@ -344,8 +363,12 @@ class TorchDriver(BasicDriver):
             self._engine.finish(start)
 
     def in_engine_thread(self, work: Callable[[], Any]) -> None:
-        """Do ``work`` where the engine runs."""
-        self._engine.in_thread(work)
+        """Do ``work`` where the engine runs, or has run."""
+        thread = self._engine.thread
+        if thread is not None and thread.serves:
+            thread.start(work)
+        else:
+            work()
 
     # going back, and on in another way
 

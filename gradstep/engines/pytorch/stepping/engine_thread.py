@@ -110,6 +110,12 @@ class EngineThread:
 
     # the session's side
 
+    @property
+    def serves(self) -> bool:
+        """Whether another thread than the one that asks is there to carry out orders."""
+        there = self._hosted or self._thread is not None
+        return there and threading.get_ident() != self._server
+
     def start(self, order: Order) -> bool:
         """Let the thread carry out ``order``; returns when that is done (True), or has halted.
 
