@@ -244,6 +244,7 @@ class Calls:
         return False
 
     @property
+    @fenced("the title of a call", "a call")
     def _title(self) -> str:
         """The title of the last call."""
         return call_title(self._kind, self.counts[self._kind])

@@ -74,16 +74,11 @@ def any_marked() -> bool:
     return bool(_marks)
 
 
+@fenced("that a graph is freed")
 def refuse_at_freed(roots: Sequence[Any]) -> None:
     """Have marked nodes that the engine will come upon raise PyTorch's own error when they run, as
     they would plainly; those before them run."""
-    if _marks:
-        _refuse_at_freed(roots)
-
-
-@fenced("that a graph is freed")
-def _refuse_at_freed(roots: Sequence[Any]) -> None:
-    for node in nodes_behind(roots):
+    for node in nodes_behind(roots) if _marks else ():
         mark = node.metadata.get(FREED_MARK)
         if mark is not None and TorchGraph(Origins()).keeps_values(node):
             node.register_prehook(Freed(_WORDS, mark.line))
