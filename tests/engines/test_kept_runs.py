@@ -52,7 +52,10 @@ def test_a_pass_whose_gradients_are_exchanged_is_read_only(
     assert ("exchanged with other processes" in reason) == shared
 
 
-@pytest.mark.parametrize("way", ["a pass inside", "an optimizer", "an optimizer inside", "a hook"])
+@pytest.mark.parametrize(
+    "way",
+    ["a tensor that retains", "a pass inside", "an optimizer", "an optimizer inside", "a hook"],
+)
 @pytest.mark.parametrize(
     "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
 )
@@ -72,10 +75,17 @@ def test_what_is_looked_at_twice_is_done_once(library: str, way: str) -> None:
             layer.bias.register_post_accumulate_grad_hook(lambda _: optimizer.step())
         nan = torch.zeros(2, requires_grad=True) * float("nan")
         y = checkpoint(layer, x, use_reentrant=True) if way.endswith("inside") else layer(x)
+        if way == "a tensor that retains":
+            y.retain_grad()
+            y.grad = torch.ones(2, 3)
         if way == "a hook":
             y.register_hook(lambda _: step(layer.bias))
         (y.sum() + nan.sum()).backward()
-        return [each for p in layer.parameters() for each in (p.tolist(), p.grad.tolist())]
+        kept = [y.grad.tolist()] if y.retains_grad else []
+        return [
+            *kept,
+            *(each for p in layer.parameters() for each in (p.tolist(), p.grad.tolist())),
+        ]
 
     plain = program()
     watch = FailOn("inf")  # nan at a leaf may have been infinite on the way

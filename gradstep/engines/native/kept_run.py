@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from math import inf, isfinite, sqrt
 from typing import Any, Final
 
@@ -45,10 +46,11 @@ class KeptRun:
 
     def __init__(self, call: BackwardCall, task: GraphTask) -> None:
         self._call, self._task = call, task
-        self._before: list[tuple[Any, Any, Any]] = [
-            (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
-            for leaf in [node.variable for node in self._task.order if type(node) is AccumulateGrad]
-        ]
+        order = task.order
+        self._before = [_state(node.variable) for node in order if type(node) is AccumulateGrad]
+        retain = [node.hooks.retain.values() for node in order if node.hooks is not None]
+        kept = [tensor for known in chain(*retain) if (tensor := known()) is not None]
+        self._retained = [_state(tensor) for tensor in kept]  # a pass adds to what these hold, too
         self._log: UndoLog | None = None
         users = nodes_of_user(self._task.order)
         if users or call.graph:
@@ -86,7 +88,7 @@ class KeptRun:
     def undo(self) -> None:
         if self._log is not None:
             self._log.go(0)
-        for leaf, gradient, numbers in self._before:
+        for leaf, gradient, numbers in (*self._before, *self._retained):
             leaf._grad = gradient
             if gradient is not None:
                 np.copyto(gradient.array, numbers)
@@ -99,6 +101,12 @@ class KeptRun:
                 if node.kind != LEAF and node not in self._task.ends:  # which grad() does not call
                     node.release()
             note_freed(self._call, self._task)
+
+
+def _state(tensor: Tensor) -> tuple[Any, Any, Any]:
+    """Return a tensor, the ``.grad`` that it holds, and a copy of that."""
+    held = tensor.grad
+    return tensor, held, None if held is None else held.array.copy()
 
 
 class _HeardTask(GraphTask):

@@ -17,6 +17,7 @@ from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
+from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     flattened,
@@ -74,6 +75,9 @@ class KeptRun:
         self._steps_inside = False  # where a leaf has hooks that nobody knew of
         self._before = StatesBefore()
         self._before.note(walked.leaves)
+        self._retained = StatesBefore()  # to what these hold, a pass adds, too
+        if (origins := current.get()) is not None and origins.retaining:
+            self._retained.note(origins.retaining.values())
         given = call.arguments._replace(keep=True)
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
@@ -116,10 +120,12 @@ class KeptRun:
 
     def is_finite(self) -> bool:
         with unobserved(), torch.no_grad():
-            return _are_finite([tensor for _, tensor in self.values() if tensor is not None])
+            roots, before = self._call.arguments.outputs, self._before.leaves
+            made = self.result if self._call.is_grad else [leaf.grad for leaf in before]
+            return _are_finite([t for t in (*roots, *made) if isinstance(t, torch.Tensor)])
 
     def undo(self) -> None:
-        for state in self._before.states:
+        for state in (*self._before.states, *self._retained.states):
             put_gradient(*state)
         if (noted := run_of(self._call.arguments.outputs)) is not None:
             noted.undone()
