@@ -433,7 +433,7 @@ def _observed(intercepted: InterceptedCall) -> ObservedPass:
         observed = ObservedPass(intercepted.call, intercepted.names, drops=True)
     count = len(observed.order)
     if count > MANY:
-        cost = "drawing them takes minutes, and 6 KB of memory for each"
+        cost = "drawing them takes minutes, and 3 KB of memory for each"
         tell(f"{intercepted.title} has {count:,} nodes; {cost}")
     observed.run()
     return observed

@@ -182,6 +182,6 @@ def test_a_very_large_graph_says_what_its_picture_takes(
     assert told() == ""
     monkeypatch.setattr(calls, "MANY", 2)
     expected = (
-        "backward() call 1 has 4 nodes; drawing them takes minutes, and 6 KB of memory for each"
+        "backward() call 1 has 4 nodes; drawing them takes minutes, and 3 KB of memory for each"
     )
     assert told() == f"gradstep: {expected}\n"

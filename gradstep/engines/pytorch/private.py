@@ -313,6 +313,7 @@ def hook_nodes(
         table[hook] = hook  # handles of the program's count their keys: none is a hook
         return table, table
 
+    hooks = [hook for _, hook in wanted]  # not the methods, which take as much as these
     tables = []
     _mixin._register_hook = staticmethod(add)
     try:
@@ -321,8 +322,10 @@ def hook_nodes(
         _mixin._register_hook = staticmethod(_registering)
 
     def remove() -> None:
-        for table, (_, hook) in zip(tables, wanted, strict=True):
+        for table, hook in zip(tables, hooks, strict=True):
             table.pop(hook, None)
+            if not table:
+                table.clear()  # its node keeps it, and what it once had takes memory
 
     return remove
 

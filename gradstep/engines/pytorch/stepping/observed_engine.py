@@ -273,6 +273,7 @@ class ObservedEngine:
                 wanted = self._wanted_hooks(start, muted)
         others: list[Any] = []
         unhook = hook_nodes(wanted, others)
+        wanted.clear()
         self.hooked.update(index for hook in others for index in hook.args[:1])
         self._pass, self._frame, self._thread_id = None, _getframe(), get_ident()
         self._ended = perf_counter()
