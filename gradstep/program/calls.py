@@ -90,10 +90,8 @@ class CallSelector(NamedTuple):
             first <= number and (end is None or number <= end) for first, end in self.ranges
         )
 
-    def is_near(self, number: int, kind: CallKind) -> bool:
+    def is_near(self, number: int) -> bool:
         """Return whether one of the next few calls after ``number`` was requested by its own."""
-        if kind not in self.kinds:
-            return False
         if self.number is not None:
             return number < self.number <= number + _AHEAD
         return any(
@@ -253,7 +251,7 @@ class Calls:
         """Return whether lines and modules are noted in this call, or to be in the next one."""
         if self._noted is None:
             return False
-        near = self._requested.is_near(self.counts[self._kind], self._kind)
+        near = self._requested.is_near(self.counts[self._requested.kinds[0]])
         return near or self._noted.notes(self._number + 1)
 
     @fenced("lines and modules")
@@ -270,8 +268,8 @@ class Calls:
                 self._noted = None
                 return
             self._noted.ran(self._number, is_known)
-        self._is_resting = self._rests() and not is_shown and not self._is_noted()
-        engine.note_ops(on=not self._is_resting, modules=False)
+        self._is_resting = not is_shown and not self._is_noted() and self._rests()
+        engine.note_ops(on=not self._is_resting, modules=False)  # which may have to wait
 
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, or noted, and answer as an interceptor does."""

@@ -49,6 +49,18 @@ def report(folder: Path, *options: str) -> list[str]:
     return run.stderr.splitlines()
 
 
+def test_a_first_call_of_the_other_kind_is_noted(tmp_path: Path) -> None:
+    write(tmp_path)
+    with (tmp_path / "train.py").open("a", encoding="utf-8") as file:
+        file.write("y = net.first(torch.ones(3)).exp().sum()\n")
+        file.write("torch.autograd.grad(y, list(net.parameters()), allow_unused=True)\n")
+    run = run_gradstep(
+        ["render", "--call", "grad:1", "-o", "-", "--format", "dot", "train.py"], tmp_path
+    )
+    assert "train.py:23" in run.stdout
+    assert "note" not in run.stderr, run.stderr
+
+
 @pytest.mark.parametrize("call", [6, 30])
 def test_a_hit_has_the_lines_of_a_call_whose_graph_is_alike(call: int, tmp_path: Path) -> None:
     write(tmp_path, call)

@@ -174,6 +174,8 @@ class CallDebugger:
 
     def may_rest(self) -> bool:
         """Return whether lines and modules need not be noted in a call that does not stop."""
+        if self.detached:
+            return True
         return not (self._places or self.certifies or self._quick_look.needs_places)
 
     def debug_tensor(self, subject: Found) -> None:
