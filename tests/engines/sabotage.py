@@ -42,7 +42,7 @@ ENTRIES = {
     "ObservedEngine._after_handing_over",
     "ObservedEngine._after_muted",
     "asking.__init__", "asking.__enter__", "asking.__exit__",
-    "KeptRun._run", "Scope.__enter__", "Scope.__exit__",
+    "KeptRun._inside", "KeptRun._run", "Scope.__enter__", "Scope.__exit__",
     # the program is ended, or one of two threads waits for the other
     "run_target.<locals>.handle_and_end", "EngineThread.go_on", "EngineThread.start",
     "EngineThread._wait", "EngineThread.halt", "EngineThread._serve", "EngineThread.host",
