@@ -14,7 +14,9 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
+from gradstep.capturing import capture  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.tensors import copy_of, dense, has_memory  # noqa: E402
 from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402
 from gradstep.program.calls import run_and_capture as captured  # noqa: E402
@@ -194,6 +196,16 @@ def run_plainly(folder: Path) -> str:
     done = run_python(["train.py"], folder)
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()[-1]
+
+
+def test_an_op_of_numbers_that_writes_into_a_tensor_is_noted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with noting(values=True):
+        numbers = torch.arange(3.0, out=torch.zeros(3))
+        loss = (numbers * torch.ones(3, requires_grad=True)).sum()
+    assert "arange" in capture(loss, "forward", names={}).names
+    assert capsys.readouterr().err == ""
 
 
 NESTED = """

@@ -243,6 +243,10 @@ def by_integers(torch: Any, h: Any) -> Any:
     return h.int().float()
 
 
+def by_choosing(torch: Any, h: Any) -> Any:
+    return h.argmax().float()
+
+
 def by_comparing(torch: Any, h: Any) -> Any:
     return (h > 0).float()
 
@@ -265,6 +269,7 @@ CUTS = [
     (by_data, ".data takes a value out", "return h.data"),
     (by_no_grad, "exp ran under no_grad()", "return h.exp()"),
     (by_integers, "a cast gives numbers of dtype int32", "return h.int().float()"),
+    (by_choosing, "argmax gives numbers of dtype int64", "return h.argmax().float()"),
     (by_comparing, "h > 0 is True or False", "return (h > 0).float()"),
     (by_numpy, "numpy()", "array = h.detach().numpy() * 2"),
     (by_tolist, "tolist() took a value computed from it", "return torch.tensor(h.tolist())"),
@@ -288,7 +293,9 @@ def test_a_cut_that_leaves_a_leaf_without_gradient_is_found_with_its_line(
     assert w.grad is None
 
 
-@pytest.mark.parametrize("cut", [by_detach, by_data, by_no_grad], ids=lambda cut: cut.__name__)
+@pytest.mark.parametrize(
+    "cut", [by_detach, by_data, by_no_grad, by_integers], ids=lambda cut: cut.__name__
+)
 def test_a_cut_beside_another_way_is_only_good_to_know(
     torch: Any, leaf: Leaf, cut: Callable[[Any, Any], Any]
 ) -> None:

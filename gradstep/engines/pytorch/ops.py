@@ -414,9 +414,10 @@ def _newest() -> int:
 
 def _again(record: OpRecord) -> bool:
     """Return whether an op in place changes what the same line has changed before."""
-    before = record.inputs[0][0] if record.inputs else None
-    if not isinstance(before, OpRecord):
+    given: Any = record.inputs[0] if record.inputs else None  # a number, of some
+    if not _is_result(given):
         return False
+    before, _ = given
     return (before.name, before.source) == (record.name, record.source)
 
 
