@@ -47,7 +47,13 @@ class Passed(NamedTuple):
 
 
 def run_pass(
-    call: BackwardCall, names: Names, number: int, *, explains: bool = True, keep: bool = False
+    call: BackwardCall,
+    names: Names,
+    number: int,
+    *,
+    explains: bool = True,
+    keep: bool = False,
+    has_run: bool = False,
 ) -> Passed:
     """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
     gradients that it makes are finite.
@@ -55,6 +61,7 @@ def run_pass(
     Args:
         explains: find out where that began; the pass then runs twice.
         keep: put all back afterwards, and keep the graph.
+        has_run: only look at what the call, one of ``backward``, has made: it cannot run again.
 
     Raises:
         Exception: whatever the pass raises.
@@ -66,8 +73,11 @@ def run_pass(
     def passed(findings: Sequence[Finding], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(findings), returned if call.is_grad else True, finite, scaling)
 
-    run = engine.kept_run(call)
-    returned = carried_out(partial(engine.run, call)) if run is None else run.result
+    run = None if has_run else engine.kept_run(call)
+    if run is None:
+        returned = () if has_run else carried_out(partial(engine.run, call))
+    else:
+        returned = run.result
     is_finite = run is not None and run.is_finite()
     trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
     once = run is None or not run.repeatable
@@ -84,11 +94,14 @@ def run_pass(
         returned = () if keep else carried_out(partial(engine.run, call))
         return passed([scaling.note(trouble.text, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
-    try:
-        finding = _explained(session, trouble, call)
-    finally:
-        (session.abort if keep else session.finish)()
-    return passed([finding], session.gradients)
+
+    def explained() -> Finding:
+        try:
+            return _explained(session, trouble, call)
+        finally:
+            (session.abort if keep else session.finish)()
+
+    return passed([session.host(explained)], session.gradients)
 
 
 class _NotFinite(NamedTuple):

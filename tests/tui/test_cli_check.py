@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
@@ -147,6 +148,51 @@ print("freed" if kept() is None else "alive")
 def test_what_the_program_lets_go_of_goes(gradstep: Gradstep, command: str) -> None:
     words = [command, "train.py", *(["net.weight"] if command == "why" else [])]
     assert gradstep(FREED, *words).out.startswith("freed\n")
+
+
+RAISES_ONCE = """\
+import threading
+import LIBRARY as torch
+w = torch.ones(3, requires_grad=True)
+calls = []
+def hook(g):
+    calls.append(threading.current_thread() is threading.main_thread())
+    if len(calls) == 1:
+        raise ValueError("once")
+h = w * w
+h.register_hook(hook)
+try:
+    h.sum().backward()
+except ValueError as error:
+    print(error, calls, w.grad)
+"""
+STEPS_AND_NAN = """\
+import LIBRARY as torch
+w = torch.ones(2, requires_grad=True)
+def step(p):
+    with torch.no_grad():
+        p.add_(1.0)
+    print(p.tolist())
+w.register_post_accumulate_grad_hook(step)
+(w * float("nan")).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "why"])
+def test_a_hook_is_called_as_often_and_in_the_thread_as_plainly(
+    gradstep: Gradstep, command: str
+) -> None:
+    words = [command, "train.py", *(["w"] if command == "why" else [])]
+    thresholds = gc.get_threshold()
+    assert gradstep(RAISES_ONCE, *words).out.startswith("once [True] None\n")
+    assert gc.get_threshold() == thresholds
+
+
+def test_an_optimizer_of_a_call_that_is_not_finite_steps_once(run: Run) -> None:
+    out = run(STEPS_AND_NAN).out
+    assert out.startswith("[2.0, 2.0]\n")
+    assert "[3.0, 3.0]" not in out  # on the core it steps again, after that was undone
+    assert "[not-finite]" in out
 
 
 def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:

@@ -350,11 +350,12 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if dispatch_mode() is not self:  # another one was entered inside, and this one is needed
             yield
             return
-        self.__exit__(None, None, None)
+        # the collector is left alone: a session, in another thread, sets its thresholds meanwhile
+        super().__exit__(None, None, None)
         try:
             yield
         finally:
-            self.__enter__()
+            super().__enter__()
 
     def origin(self, tensor: torch.Tensor) -> tuple[Any, int]:
         """Return the record of ``tensor``, and which output of its op it is."""

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from statistics import median
 from time import perf_counter, process_time
 from typing import Any, Final, NamedTuple
@@ -405,11 +406,14 @@ class Watch:
     ) -> bool | Gradients:
         """Carry out a call, which may be asked why gradients are 0, and find out what it made that
         is not finite."""
-        if asks and not call.is_grad and self._is_finite(engine, call, names, number):
-            return True
-        passed = run_pass(
-            call, names, number, explains=(call.line, call.is_grad) not in self._explained
-        )
+        has_run = False
+        if asks and not call.is_grad:
+            session = PassSession.of_call(call, names=names, call=number)
+            is_finite, has_run = session.host(partial(self._ask, engine, session, names))
+            if is_finite:
+                return True
+        explains = (call.line, call.is_grad) not in self._explained
+        passed = run_pass(call, names, number, explains=explains, has_run=has_run)
         if passed.findings:
             self._explained.add((call.line, call.is_grad))
             title = call_title(call, number)
@@ -422,26 +426,31 @@ class Watch:
             seen[:] = [(title, passed.scaling.softened(finding, call)) for title, finding in seen]
         return passed.answer
 
-    def _is_finite(self, engine: Engine, call: BackwardCall, names: Names, number: int) -> bool:
-        """Carry out a call in a session; where its gradients are not finite, put all back, and
-        return False."""
-        session = PassSession.of_call(call, names=names, call=number)
-        ended = session.abort
+    def _ask(self, engine: Engine, session: PassSession, names: Names) -> tuple[bool, bool]:
+        """Carry out the call of a session; returns whether its gradients are finite, and whether it
+        has run: where they are not, all is put back, if it can be.
+
+        Raises:
+            Exception: whatever the pass raises.
+        """
+        ended = session.finish
         try:
             session.jump(session.length)
+            if session.cursor.error is not None:
+                return False, True
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]
             now = [leaf.now for leaf in leaves if leaf is not None]
-            if session.cursor.error is not None:
-                return False
-            if not any(value is not None and value.statistics.trouble for value in now):
-                ended = session.finish
+            is_finite = not any(value is not None and value.statistics.trouble for value in now)
+            if is_finite:
                 with within_fence("why gradients are 0"):
                     self._learn(engine, session, names)
+            elif not session.cursor.driver.why_not_replayable(0):
+                ended = session.abort
         finally:
             ended()
-        return ended == session.finish
+        return is_finite, ended == session.finish
 
     def _learn(self, engine: Engine, session: PassSession, names: Names) -> None:
         self.evidence.zero.update(zero_causes(session, names.of))

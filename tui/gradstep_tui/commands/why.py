@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from gradstep.debugger.session import Session
@@ -127,7 +128,7 @@ class _Asked:
             intercepted.call, names=intercepted.names, call=intercepted.number
         )
         self._title = intercepted.title
-        self._explain(session)
+        session.host(partial(self._explain, session))
         return session.gradients if intercepted.call.is_grad else True
 
     def explain_tensor(self, subject: Found) -> None:
@@ -135,7 +136,8 @@ class _Asked:
         subject.require_kept()
         with suppress(ScriptDone), user_code(Failure):
             self._title = f"{subject.target}.backward()"
-            self._explain(Session(subject.root, names=subject.names))
+            session = Session(subject.root, names=subject.names)
+            session.host(partial(self._explain, session))
 
     def _explain(self, session: Session) -> None:
         session.jump(session.length)
