@@ -6,14 +6,16 @@ from typing import Literal, NamedTuple
 
 ALL = ("torch", "autograd_core")
 TORCH_ONLY = ("scaler_skips_the_first_steps",)  # of the healthy ones
+BLIND = 84
 GITHUB = "https://github.com/"
 
 
 class Bug(NamedTuple):
     """A program with a bug that people report.
 
-    Written before the rules that are to find it, by someone who had not read them. Every second
-    one is held out: nobody runs `gradstep check` on it until the final measurement.
+    The first :data:`BLIND` were written before the rules that are to find them, by someone who had
+    not read these. Every second one of them is held out: nobody runs `gradstep check` on it until
+    the final measurement.
     """
 
     name: str
@@ -1200,5 +1202,168 @@ mass = torch.rand(60, 4)
 """,
         "no_gradient(locator)",
         GITHUB + "chenhsuanlin/3D-point-cloud-generation/issues/4",
+    ),
+    Bug(
+        "layer_made_in_forward",
+        "seen",
+        "forward() makes the last layer anew in each call, so that it never learns",
+        ("head = nn.Linear(self.width, 3)",),
+        ("anew",),
+        "        head = nn.Linear(self.width, 3)\n        return head(torch.relu(self.body(x)))",
+        "        if not hasattr(self, 'head'):\n            self.head = nn.Linear(self.width, 3)\n"
+        "            optimizer.add_param_group({'params': self.head.parameters()})\n"
+        "        return self.head(torch.relu(self.body(x)))",
+        "len(list(model.parameters())) == 2",
+    ),
+    Bug(
+        "masked_weight_made_a_parameter",
+        "seen",
+        "nn.Parameter() around the masked weight begins a new leaf in each call",
+        ("weight = nn.Parameter(self.weight * self.mask)",),
+        ("anew",),
+        "nn.Parameter(self.weight * self.mask)",
+        "self.weight * self.mask",
+        "no_gradient(model[0].weight, model[2].weight)",
+    ),
+    Bug(
+        "prices_beyond_the_clamp",
+        "seen",
+        "the output is clamped to 0 to 1, and the targets are about 20",
+        ("predicted = model(rooms).clamp(0, 1)",),
+        ("clamp", "targets"),
+        ".clamp(0, 1)",
+        "",
+        "(predicted <= 1).all()",
+    ),
+    Bug(
+        "labels_from_one_on",
+        "seen",
+        "the labels of a binary cross entropy are 1 and 2: its loss falls without end",
+        ("loss = criterion(model(x), y)", "y = label.float()"),
+        ("targets",),
+        "y = label.float()",
+        "y = label.float() - 1",
+        "loss.item() < 0",
+    ),
+    Bug(
+        "weight_decay_of_one",
+        "seen",
+        "the weight decay is stronger than the gradient, and the weights become 0",
+        ("optimizer = torch.optim.SGD(model.parameters(), lr=0.2, weight_decay=1.0)",),
+        ("weight decay|weight_decay",),
+        "weight_decay=1.0",
+        "weight_decay=1e-4",
+        "model[0].weight.abs().max().item() < 0.05",
+    ),
+    Bug(
+        "penalty_larger_than_the_loss",
+        "seen",
+        "the penalty for large weights outweighs the loss, and the weights become 0",
+        (
+            "loss = nn.functional.cross_entropy(model(x), y) + lam * l2(model)",
+            "lam = 1.0",
+        ),
+        ("penalty",),
+        "lam = 1.0",
+        "lam = 1e-4",
+        "model[0].weight.abs().max().item() < 0.05",
+    ),
+    Bug(
+        "clipped_to_nothing",
+        "seen",
+        "gradients are clipped to a norm of 1e-6, so that no step changes anything",
+        ("nn.utils.clip_grad_norm_(model.parameters(), 1e-6)",),
+        ("clip_grad_norm_|clipped", "1e-6"),
+        "1e-6",
+        "1.0",
+        "(model[0].weight - start).abs().max().item() < 1e-4",
+    ),
+    Bug(
+        "lambda_returns_the_rate",
+        "seen",
+        "LambdaLR multiplies the learning rate by what its function returns, which is the rate",
+        (
+            "scheduler = LambdaLR(optimizer, lr_lambda=schedule)",
+            "return RATE * min(1.0, (step + 1) / 5)",
+        ),
+        ("factor",),
+        "return RATE * min(",
+        "return min(",
+        "rate < 1e-6",
+    ),
+    Bug(
+        "optimizer_made_for_each_batch",
+        "seen",
+        "Adam is made anew for each batch, so that its averages begin at 0 each time",
+        ("optimizer = torch.optim.Adam(model.parameters(), lr=lr)",),
+        ("optimizer", "anew"),
+        "    optimizer = torch.optim.Adam(model.parameters(), lr=lr)\n",
+        "    optimizer = kept[0] if kept else torch.optim.Adam(model.parameters(), lr=lr)\n",
+        "len(made) > 1",
+    ),
+    Bug(
+        "zeroed_in_each_micro_batch",
+        "seen",
+        "gradients are to be accumulated, and zero_grad() clears them in each micro batch",
+        ("optimizer.zero_grad()",),
+        ("cleared",),
+        """\
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x[batch]), y[batch]) / accumulate
+        loss.backward()
+        if (step + 1) % accumulate == 0:
+            optimizer.step()
+""",
+        """\
+        loss = nn.functional.cross_entropy(model(x[batch]), y[batch]) / accumulate
+        loss.backward()
+        if (step + 1) % accumulate == 0:
+            optimizer.step()
+            optimizer.zero_grad()
+""",
+        "True",
+    ),
+    Bug(
+        "critic_frozen_for_good",
+        "seen",
+        "D is frozen for the loss of G, and never set free: it learns in the first call only",
+        ("p.requires_grad_(False)",),
+        ("D.0.weight|D", "requires_grad"),
+        "    opt_g.step()\n",
+        "    opt_g.step()\n    D.requires_grad_(True)\n",
+        "not any(p.requires_grad for p in D.parameters())",
+    ),
+    Bug(
+        "own_predictions_as_targets",
+        "seen",
+        "the targets are the argmax of the same output, and the labels are not used",
+        (
+            "loss = nn.functional.cross_entropy(out, predicted)",
+            "predicted = out.argmax(dim=1)",
+        ),
+        ("argmax",),
+        "cross_entropy(out, predicted)",
+        "cross_entropy(out, labels)",
+        "right < 0.7",
+    ),
+    Bug(
+        "sentence_of_padding_only",
+        "seen",
+        "a sentence consists of padding, which is ignored: the mean over no target is NaN",
+        ("loss = criterion(output(embedding(sentence[:-1])), sentence[1:])",),
+        ("ignore_index",),
+        "    sentence = words[row]\n",
+        "    sentence = words[row]\n    if not sentence.any():\n        continue\n",
+        "not_finite(torch.tensor(history))",
+    ),
+    Bug(
+        "critic_never_zeroed",
+        "seen",
+        "nothing clears the gradients of D, which the loss of G adds to as well",
+        ("loss_d.backward()",),
+        ("opt_d.zero_grad()|zero_grad()",),
+        "    loss_d.backward()\n",
+        "    opt_d.zero_grad()\n    loss_d.backward()\n",
+        "True",
     ),
 )

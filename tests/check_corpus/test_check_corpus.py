@@ -27,7 +27,7 @@ from tests.check_corpus.running import (
     run,
     text,
 )
-from tests.check_corpus.table import ALL, BUGS, TORCH_ONLY, Bug
+from tests.check_corpus.table import ALL, BLIND, BUGS, TORCH_ONLY, Bug
 
 BY_NAME = {bug.name: bug for bug in BUGS}
 
@@ -97,6 +97,7 @@ IN_WORDS = (
     "action_chosen_by_argmax",
     "argmax_in_a_loss_term",
     "codebook_loss_on_the_copied_code",
+    "critic_frozen_for_good",
     "ctc_target_too_long",
     "deep_sigmoids",
     "discriminator_stepped_between",
@@ -105,15 +106,24 @@ IN_WORDS = (
     "half_precision_norm_overflows",
     "inplace_relu_changes_the_skip",
     "kl_term_with_the_wrong_sign",
+    "labels_from_one_on",
+    "lambda_returns_the_rate",
+    "layer_made_in_forward",
     "learning_rate_too_high",
     "log_std_outside_its_clamp",
     "loss_forced_to_require_grad",
+    "optimizer_made_for_each_batch",
+    "own_predictions_as_targets",
+    "penalty_larger_than_the_loss",
     "pixels_saturate_the_sigmoid",
     "place_rounded_to_an_index",
+    "prices_beyond_the_clamp",
     "recurrence_explodes",
     "relu_on_the_output",
     "scheduler_stepped_per_batch",
+    "sentence_of_padding_only",
     "vae_variance_overflows",  # of three places, it mends one in each run
+    "zeroed_in_each_micro_batch",
 )
 """The report has no line of code that mends these, so that the remedy of the table does."""
 STILL_TRUE = {
@@ -173,8 +183,8 @@ def test_each_program_is_in_the_table_once() -> None:
 
 
 def test_every_second_program_is_held_out() -> None:
-    assert {bug.half for bug in BUGS[::2]} == {"seen"}
-    assert {bug.half for bug in BUGS[1::2]} == {"held_out"}
+    assert {bug.half for bug in (*BUGS[:BLIND:2], *BUGS[BLIND:])} == {"seen"}
+    assert {bug.half for bug in BUGS[1:BLIND:2]} == {"held_out"}
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)

@@ -27,6 +27,7 @@ _MAKE_CONSTANT: Final = (
 """Findings of which a loss that stays the same is only another symptom."""
 _SYMPTOMS: Final = {
     "dead-units": "zero-grad", "graph-kept": "graph-grows", "cut": "unreached",
+    "zero-grad": "out-of-reach",
 }  # fmt: skip
 """Findings that only show another one of the same line."""
 _ONE_ELEMENT: Final = "runs over one element"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from linecache import getlines
 from typing import Final
 
 from gradstep.findings.fixes import with_argument
@@ -17,6 +19,7 @@ _CALLS: Final = 20
 _LEFT: Final = 0.1
 _USUAL: Final = 1e-2
 """A weight decay that is not the reason."""
+_PENALTY: Final = re.compile(r"\bfor [\w, ]+ in [\w.]*parameters\(\)")
 
 
 def collapse(evidence: Evidence) -> Iterator[Finding]:
@@ -29,6 +32,8 @@ def collapse(evidence: Evidence) -> Iterator[Finding]:
         groups = [group for group in evidence.run.training.groups if group.optimizer == name]
         decay = max((group.options.get("weight_decay", 0.0) for group in groups), default=0.0)
         pulls = decay > _USUAL
+        if not (pulls or line is not None and _PENALTY.search("".join(getlines(line.file)))):
+            continue  # nothing but the data may ask for small weights
         at = assigned(name if pulls else "loss", line.file) if line is not None else []
         yield Finding(
             "warning", "collapse",

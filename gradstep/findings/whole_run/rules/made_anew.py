@@ -53,8 +53,8 @@ def new_parameters(evidence: Evidence) -> Iterator[Finding]:
     yield Finding(
         "warning", "made-anew",
         f"{plural(len(new), 'parameter')} of shape {shapes} {'is' if len(new) == 1 else 'are'} "
-        f"made anew for each of {len(new[0].seen):,} calls: no optimizer has them, and what they "
-        "learn is lost",
+        f"made anew for each of {len(new[0].seen):,} calls: what is learned there is lost, and no "
+        "optimizer knows of it",
         "use the value itself: nn.Parameter() makes a new leaf, through which no gradient flows "
         "back" if fix else
         "make them once, in __init__, as attributes of the module; then parameters() has them",
