@@ -100,7 +100,7 @@ class Evidence:
         lowest: of the lines that call backward(), the term of the loss that is smallest: its name
             and line.
         results: tensors that an op made of a leaf without a name: the op and its line, by name.
-        optimizers: the optimizers seen under a name, one after the other.
+        optimizers: how many optimizers a name had, one after the other.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
     """
 
@@ -120,7 +120,7 @@ class Evidence:
     roots: list[tuple[int, ref[Any]]] = field(default_factory=list)
     carried: dict[str, Source | None] = field(default_factory=dict)
     by_inputs: set[Source | None] = field(default_factory=set)
-    optimizers: dict[str, list[ref[Any]]] = field(default_factory=dict)
+    optimizers: Counter[str] = field(default_factory=Counter)
     skipped: list[bool] = field(default_factory=list)
     kept: Kept = field(default_factory=Kept)
     chains: dict[str, list[int]] = field(default_factory=dict)
@@ -186,6 +186,7 @@ class Watch:
         self._looks: Counter[Any] = Counter()  # at traced calls, by their line
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._rules: set[Any] = set()
+        self._optimizers: dict[str, ref[Any]] = {}  # of the last call
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
         self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
         self._left = 0.0
@@ -275,6 +276,10 @@ class Watch:
             reached = list(engine.accumulated(call))
         evidence.reached.update(filter(None, map(names.of, reached)))
         self._reached.update(map(id, reached))
+        for name, optimizer in names.optimizers.items():
+            if name not in self._optimizers or self._optimizers[name]() is not optimizer:
+                self._optimizers[name] = ref(optimizer)
+                evidence.optimizers[name] += 1
         if not closely:
             return losses
         self._looks[self._line] += self._is_traced
@@ -288,10 +293,6 @@ class Watch:
                 if is_tensor(leaf) and leaf.requires_grad:
                     name = names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
                     evidence.trained[id(leaf)] = Trained(name, optimizer, leaf)
-        for optimizer, held in names.optimizers.items():
-            known = evidence.optimizers.setdefault(optimizer, [])
-            if not known or known[-1]() is not held:
-                known.append(ref(held))
         evidence.reached.update(
             trained.name for key, trained in evidence.trained.items() if key in self._reached
         )

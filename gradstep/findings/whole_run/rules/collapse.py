@@ -32,7 +32,7 @@ def collapse(evidence: Evidence) -> Iterator[Finding]:
         groups = [group for group in evidence.run.training.groups if group.optimizer == name]
         decay = max((group.options.get("weight_decay", 0.0) for group in groups), default=0.0)
         pulls = decay > _USUAL
-        if not (pulls or line is not None and _PENALTY.search("".join(getlines(line.file)))):
+        if not (pulls or (line is not None and _PENALTY.search("".join(getlines(line.file))))):
             continue  # nothing but the data may ask for small weights
         at = assigned(name if pulls else "loss", line.file) if line is not None else []
         yield Finding(

@@ -64,7 +64,7 @@ def new_parameters(evidence: Evidence) -> Iterator[Finding]:
 
 
 def new_optimizers(evidence: Evidence) -> Iterator[Finding]:
-    """Yield optimizers that are another object at half of the calls, or more, though their leaves
+    """Yield optimizers that are another object in two of three calls, or more, though their leaves
     stay: what they know of earlier gradients is lost."""
     followed = {
         history.seen[-1].facts.optimizer
@@ -73,11 +73,12 @@ def new_optimizers(evidence: Evidence) -> Iterator[Finding]:
                for before, after in pairwise(history.seen))
     }  # fmt: skip
     line = evidence.line
-    for name, seen in evidence.optimizers.items():
+    calls = len(list(evidence.run.calls()))
+    for name, count in evidence.optimizers.items():
         groups = [group for held, group, _ in evidence.names.trained() if held == name]
         learns = any(group.get("momentum") or "betas" in group for group in groups)
-        often = len(seen) >= _OPTIMIZERS and 2 * len(seen) >= len(evidence.looked_at)
-        if not (often and learns and name in followed):
+        is_often = count >= _OPTIMIZERS and 3 * count >= 2 * calls
+        if not (is_often and learns and name in followed):
             continue
         made = [at for at in (assigned(name, line.file) if line else []) if "(" in getline(*at)]
         yield Finding(
