@@ -29,7 +29,7 @@ from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.folding import Folding, fold, neighbourhood, part_between
 from gradstep.graph.folding.periods import periodic_stretches
 from gradstep.graph.folding.totals import saved_bytes, saved_bytes_by, totals
-from gradstep.graph.model import Graph, Half, SavedValue
+from gradstep.graph.model import Graph, Half, SavedValue, View
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics import statistics
 from tests.viz import sample_graphs
@@ -460,6 +460,13 @@ def test_what_two_nodes_keep_of_one_tensor_counts_once() -> None:
         assert saved_bytes(graph) == 2 * size  # x, of which x.t() is a view, and y
         by_scope = saved_bytes_by(graph, [["", "one", "two"].index(at) for at in graph.scopes])
         assert (by_scope[1], by_scope[2]) == (size, 2 * size)
+
+
+@pytest.mark.parametrize("view", ["forward", "backward"])
+def test_a_neighbourhood_in_one_half_goes_both_ways(view: View) -> None:
+    graph = capture(torch.ones(3, requires_grad=True).exp().sin().cos().sum(), view, names={})
+    near = neighbourhood(graph, find_nodes(graph, "sin:1"), 1)
+    assert sorted(node.address for node in near.nodes()) == ["cos:1", "exp:1", "sin:1"]
 
 
 def test_a_neighbourhood_has_the_partners_and_what_is_near() -> None:
