@@ -293,6 +293,15 @@ def test_a_cut_that_leaves_a_leaf_without_gradient_is_found_with_its_line(
     assert w.grad is None
 
 
+def test_what_follows_a_leaf_in_place_is_no_cut(torch: Any, leaf: Leaf) -> None:
+    with trace(values=True):
+        w, average = leaf(1.0, 2.0), torch.zeros(2)
+        with torch.no_grad():
+            average.add_(w)
+        loss = (w * average).sum()
+    assert not [each for each in lint(loss) if each.code == "cut"]
+
+
 @pytest.mark.parametrize(
     "cut", [by_detach, by_data, by_no_grad, by_integers], ids=lambda cut: cut.__name__
 )
