@@ -93,7 +93,8 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
         )
     if finding.code == "freed" and (remedy := _detached(evidence)):
         finding = replace(finding, remedy=remedy, fix=_carried_fix(evidence))
-    if finding.code == "create-graph" and not finding.leaves:
+    learning = {trained.name for trained in evidence.trained.values()}
+    if finding.code == "create-graph" and learning.isdisjoint(finding.leaves):
         # by parameters, it may be a constant on purpose, as in first-order MAML
         is_penalty = finding.source in evidence.by_inputs
         yield finding if is_penalty else replace(finding, severity="info")
