@@ -308,6 +308,50 @@ def test_a_grad_of_the_program_is_what_is_shown_or_that_is_said(torch: Any) -> N
     session.finish()
 
 
+@pytest.mark.parametrize(
+    "walk", [["clip 0.1", "continue", "undo"], ["next 4", "restart", "scale 1"]]
+)
+def test_what_a_hook_makes_a_grad_of_is_put_back_for_others(torch: Any, walk: list[str]) -> None:
+    def run(walk: list[str]) -> list[float]:
+        a, b = (torch.tensor([0.5, 2.0], requires_grad=True) for _ in range(2))
+        b.grad = torch.ones(2)  # b takes no part in the pass
+
+        def give(g: Any) -> None:
+            a.grad = b.grad
+
+        y = a.sin()
+        y.register_hook(give)
+        with intercepting(walked(walk), EVERY):
+            y.sum().backward()
+        numbers: list[float] = b.grad.tolist()
+        return numbers
+
+    assert run(walk) == run([])
+
+
+def test_a_call_inside_that_nothing_leads_to_raises_as_plainly(torch: Any) -> None:
+    x, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
+    c.requires_grad_(False)
+
+    def inside(g: Any) -> None:
+        with torch.enable_grad():
+            torch.autograd.grad((b * c).sum(), [c])[0]
+
+    def run() -> str:
+        y = x.sin()
+        y.register_hook(inside)
+        try:
+            y.sum().backward()
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    plain = run()
+    with intercepting(walked([]), EVERY):
+        assert run() == plain
+    assert plain.startswith("RuntimeError")
+
+
 def test_a_step_that_cannot_be_computed_again_is_told() -> None:
     w = pytorch.tensor([1.0, 2.0], requires_grad=True)
     y = w.exp()

@@ -111,6 +111,8 @@ class RecordedPass:
         inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
         self.driver.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
+        if not inner.cursor.length:  # no node leads to what was asked for: the engine says so
+            inner.driver.run(0)
         inner.driver.read_only = "a nested pass is read-only"
         if inner.cursor.error is not None:
             raise inner.cursor.error

@@ -255,13 +255,16 @@ class LeafGradients:
         )
 
     def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
-        """Yield the leaves that were changed from node ``start`` on, with what they held; those
-        before it, if that is known."""
+        """Yield the leaves that were changed from node ``start`` on, with what they held, the
+        oldest last; those before it, if that is known."""
         touched = {leaf for node in self.changed if node >= start for leaf in self.changed[node]}
         for index, leaf in self.leaves.items():
             behind, changed = index >= start, index in touched
             if (behind and (changed or index in self.before)) or (changed and index in self.made):
-                yield leaf, *self._last(index, start)
+                last = self._last(index, start)
+                if behind and index in self.before and self.before[index][0] is not last[0]:
+                    yield leaf, *self.before[index]  # what a hook gave it; others may hold that
+                yield leaf, *last
 
     def _last(self, index: int, until: float) -> State:
         """Return what a leaf held before node ``until``, ahead of its own unless that is known."""
