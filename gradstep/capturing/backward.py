@@ -19,7 +19,8 @@ from gradstep.capturing.op_records import sources_of
 from gradstep.capturing.saved_values import SavedReader, saved_values
 from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.columns import LazyColumn, LazyEntries, SharedEntries, int_column
+from gradstep.graph.columns import LazyColumn, int_column
+from gradstep.graph.entries import LazyEntries, SharedEntries
 from gradstep.graph.model import Shape
 from gradstep.records import GENERAL, LEAF, ONE_EDGE, PORT, TWO_EDGES, Extent
 from gradstep.records import Node as GradFn

@@ -17,7 +17,7 @@ import numpy as np
 
 from gradstep.capturing.frames import is_of_program, values_of
 from gradstep.capturing.loops import Loop, LoopRound, branches, loops_around
-from gradstep.graph.columns import SharedEntries
+from gradstep.graph.entries import SharedEntries
 from gradstep.graph.model import Round
 
 

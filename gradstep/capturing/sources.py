@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import CodeType
 
-from gradstep.graph.columns import SharedEntries
+from gradstep.graph.entries import SharedEntries
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.saved_columns import SavedColumns
 

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from gradstep.graph.columns import InOrder, LazyColumn, LazyEntries, Partners, SharedEntries
+import numpy as np
+
+from gradstep.graph.columns import LazyColumn
+from gradstep.graph.entries import LazyEntries, Numbers, SharedEntries
 from gradstep.graph.model import (
     Cost,
     EdgeKind,
@@ -61,8 +64,8 @@ class GraphBuilder:
     variables: dict[int, str] = field(default_factory=dict)
     sources: SharedEntries[Source] | LazyEntries[Source] = field(default_factory=SharedEntries)
     rounds: SharedEntries[tuple[Round, ...]] = field(default_factory=SharedEntries)
-    orders: dict[int, int] | InOrder = field(default_factory=dict)
-    pairs: Partners = field(default_factory=Partners)
+    orders: Numbers = field(default_factory=Numbers)
+    pairs: Numbers = field(default_factory=Numbers)
     saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)
     statistics: StatisticsColumns = field(default_factory=StatisticsColumns)
     undefined: set[int] = field(default_factory=set)
@@ -103,7 +106,7 @@ class GraphBuilder:
         self.shapes, self.dtypes = shapes, dtypes
         self.halves = [half] * length
         self.scopes, self.details, self.formulas = [""] * length, [""] * length, [""] * length
-        self.orders = InOrder(length)
+        self.orders = Numbers(np.arange(length, dtype=np.int32))
 
     def node(
         self,

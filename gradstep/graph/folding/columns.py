@@ -8,7 +8,8 @@ from typing import Final, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.graph.columns import Ints, Partners, SmallInts, codes
+from gradstep.graph.columns import Ints, SmallInts, codes
+from gradstep.graph.entries import Numbers
 from gradstep.graph.model import LEAF_KINDS, EdgeKind, Graph, Half, NodeKind
 
 Truths = NDArray[np.bool_]
@@ -54,7 +55,7 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> FoldingColumns:
         is_leaf=among(LEAF_KINDS, NODE_KINDS)[kinds],
         is_end=among(("output", "seed"), NODE_KINDS)[kinds],
         is_backward=among(("backward",), HALVES)[half_of],
-        partners=Partners.of(graph.pairs).column(len(graph)),
+        partners=Numbers.of(graph.pairs).column(len(graph)),
         flows=among(("value", "gradient"), EDGE_KINDS)[edge_kinds],
         is_gradient=is_gradient,
         sources=sources,
