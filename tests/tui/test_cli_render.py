@@ -76,7 +76,15 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
 
-@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "",
+        "y.register_hook(lambda g: g * 2)",
+        "y.grad_fn.register_prehook(lambda g: (g[0] * 2,))",
+        "y.grad_fn.register_prehook(lambda g: (n and net[2].bias.grad.add_(1), None)[1])",
+    ],
+)
 @pytest.mark.parametrize(
     "after",
     [
@@ -87,7 +95,7 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
         "del net, x, y",
     ],
 )
-def test_the_last_call_is_drawn_as_it_was_then(run: Run, after: str, hooked: bool) -> None:
+def test_the_last_call_is_drawn_as_it_was_then(run: Run, after: str, hook: str) -> None:
     script = f"""
         import LIBRARY as torch
         torch.manual_seed(0)
@@ -97,14 +105,13 @@ def test_the_last_call_is_drawn_as_it_was_then(run: Run, after: str, hooked: boo
         for n in range(3):
             x = torch.randn(4, 2)
             y = net(x)
-            if {hooked}:
-                y.register_hook(lambda g: g * 2)
+            {hook}
             y.backward(gradient)
             if n < 2:
                 opt.step()
         {after}
     """
-    drawn = []
+    drawn: list[str] = []
     for call in ("3", "last"):
         code, _, err = run(script, "--call", call, "-o", "out.txt", "train.py")
         assert code == 0, err

@@ -51,4 +51,5 @@ def noting(
                 stack.enter_context(origins.ops.acting())
                 stack.enter_context(noting_functions(origins.ops.function))
                 stack.enter_context(passed_over(origins.ops, "step"))
+        origins.first_handle = RemovableHandle.next_id
         yield origins

@@ -27,6 +27,7 @@ import torch
 from torch.compiler import is_dynamo_compiling
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
+from torch.utils.hooks import RemovableHandle
 
 from gradstep.capturing.frames import outermost_of, user_frame, user_source
 from gradstep.capturing.loops import LoopRound
@@ -98,6 +99,7 @@ class Origins:
         self._lines: list[Source] = []
         self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
+        self.first_handle = RemovableHandle.next_id  # of a hook of the program's
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
         self.retaining: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by id
@@ -270,6 +272,12 @@ class Origins:
     def record(self, number: int) -> Any:
         """Return the record of the op of node ``number``, or else the place where it was made."""
         return self.records.get(number) or self.place(number)
+
+    @property
+    def has_hooks(self) -> bool:
+        """Whether the program has registered any hook, or retains a gradient: code of its own, or
+        of PyTorch's, may run in a pass."""
+        return bool(self.retaining) or RemovableHandle.next_id != self.first_handle
 
     @fenced("hooks")
     def hooked(self, tensor: torch.Tensor) -> None:

@@ -73,8 +73,8 @@ def told_later(call: TorchCall) -> Callable[[], Driver] | None:
 def _may_be_plain(call: TorchCall) -> bool:
     origins = call.roots[0].graph.origins
     return not (
-        call.is_grad or call.graph or call.inputs or origins.ops or origins.hooks
-        or origins.retaining or any_marked() or dispatch_mode() or torch.is_anomaly_enabled()
+        call.is_grad or call.graph or call.inputs or origins.ops or origins.has_hooks
+        or any_marked() or dispatch_mode() or torch.is_anomaly_enabled()
         or torch.cuda.is_initialized() or is_shared_with_processes()
     )  # fmt: skip
 
