@@ -329,6 +329,32 @@ def test_what_a_hook_makes_a_grad_of_is_put_back_for_others(torch: Any, walk: li
     assert run(walk) == run([])
 
 
+@pytest.mark.parametrize("back", ["restart", "jump 5"])
+def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(torch: Any, back: str) -> None:
+    def run(*walk: str) -> list[float]:
+        a, b, x = (torch.tensor([0.5, 2.0], requires_grad=True) for _ in range(3))
+
+        def inside(g: Any) -> None:
+            with torch.enable_grad():
+                (b * 0.5).sum().backward()
+
+        a.register_hook(inside)
+
+        def debugged(found: InterceptedCall) -> Any:
+            session = Session.of_call(found.call, names=found.names)
+            for line in walk:
+                session.do(line)  # a change may be refused
+            session.finish()
+            return session.gradients
+
+        with intercepting(debugged, EVERY):
+            torch.autograd.grad((a * x.sin().exp()).sum(), [a, x])
+        numbers: list[float] = b.grad.tolist()
+        return numbers
+
+    assert run("jump end", back, "scale 1") == run()
+
+
 def test_a_call_inside_that_nothing_leads_to_raises_as_plainly(torch: Any) -> None:
     x, b, c = (torch.ones(2, requires_grad=True) for _ in range(3))
     c.requires_grad_(False)

@@ -282,6 +282,10 @@ class ObservedEngine:
             with intercepted():
                 self.result = carry_out(arguments, self._hear)
             self._done = True
+            if self.nested:  # in a hook where grad takes what arrives, behind all nodes
+                end = len(self.order) - 1
+                self.inside[end] = (*self.inside.get(end, ()), *self.nested)
+                self.nested.clear()
             if self.thread is None and observed:
                 self.gradients.end()
         except Abort:
@@ -636,6 +640,9 @@ class ObservedEngine:
         all can."""
         if any(first + 1 < start <= last for first, last in self.gradients.unsure):
             return "a hook that was not traced changed a .grad in this pass"
+        before = (self.order[index] for index in self.inside if index < start)
+        if self.ends and any(node not in self._user_code for node in before):
+            return "a pass ran inside a hook that grad() may call once more"
         for leaf, node in self.gradients.changed_behind(start):
             states = (inner.driver.states_before() for inner in self._inside_of(node))
             known = {id(changed) for changed, *_ in chain.from_iterable(states)}
