@@ -325,7 +325,8 @@ def test_a_good_call_under_fail_on_is_read_once_for_each_device(
         torch.Tensor, "tolist", lambda each: read.append(each.dtype) or tolist(each)
     )
     seen: list[str] = []
-    monkeypatch.setattr(kept_run, "is_small", lambda tensor: False)  # as on other devices
+    for name in ("is_small", "is_plain"):  # as on other devices
+        monkeypatch.setattr(kept_run, name, lambda tensor: False)
     root = shared_inputs() + torch.ones(3, dtype=torch.double, requires_grad=True).sum()
     with intercepting(lambda _: False, EVERY_CALL, look=watch.quick_look), Readings(seen):
         root.backward()

@@ -35,6 +35,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 from gradstep.engines.pytorch.tensors import (
     elements_of,
     has_memory,
+    is_plain,
     is_small,
     nbytes_of,
     put_gradient,
@@ -138,14 +139,15 @@ class KeptRun:
 def _are_finite(tensors: Sequence[torch.Tensor]) -> bool:
     """Return whether no element is NaN or infinite; False, too, where the sum of the squares is."""
     small: dict[torch.dtype, list[torch.Tensor]] = {}
-    others = []
+    large: list[torch.Tensor] = []
+    others: list[torch.Tensor] = []
     for tensor in tensors:
         if is_small(tensor):
             small.setdefault(tensor.dtype, []).append(tensor)
         else:
-            others.append(tensor)
-    for together in small.values():
-        row = flattened(together)
+            (large if is_plain(tensor) else others).append(tensor)
+    rows = chain(map(flattened, small.values()), [tensor.view(-1) for tensor in large])
+    for row in rows:
         if not isfinite(torch.dot(row, row).item()):
             return False
     return all(norm is not None and isfinite(norm) for norm in measured(others))
