@@ -329,8 +329,11 @@ def test_what_a_hook_makes_a_grad_of_is_put_back_for_others(torch: Any, walk: li
     assert run(walk) == run([])
 
 
+@pytest.mark.parametrize("traced", [False, True], ids=["not traced", "traced"])
 @pytest.mark.parametrize("back", ["restart", "jump 5"])
-def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(torch: Any, back: str) -> None:
+def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(
+    torch: Any, back: str, traced: bool
+) -> None:
     def run(*walk: str) -> list[float]:
         a, b, x = (torch.tensor([0.5, 2.0], requires_grad=True) for _ in range(3))
 
@@ -338,7 +341,11 @@ def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(torch: Any, back: str
             with torch.enable_grad():
                 (b * 0.5).sum().backward()
 
-        a.register_hook(inside)
+        with trace() if traced else contextlib.nullcontext():
+            y = x.sin().exp()
+            a.register_hook(inside)
+            y.register_hook(inside)  # runs right behind it
+            loss = (a * y).sum()
 
         def debugged(found: InterceptedCall) -> Any:
             session = Session.of_call(found.call, names=found.names)
@@ -348,7 +355,7 @@ def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(torch: Any, back: str
             return session.gradients
 
         with intercepting(debugged, EVERY):
-            torch.autograd.grad((a * x.sin().exp()).sum(), [a, x])
+            torch.autograd.grad(loss, [a, x])
         numbers: list[float] = b.grad.tolist()
         return numbers
 

@@ -640,8 +640,9 @@ class ObservedEngine:
         all can."""
         if any(first + 1 < start <= last for first, last in self.gradients.unsure):
             return "a hook that was not traced changed a .grad in this pass"
-        before = (self.order[index] for index in self.inside if index < start)
-        if self.ends and any(node not in self._user_code for node in before):
+        before = {self.order[index] for index in self.inside if index < start}
+        is_sure = before <= self._user_code and not self.ends & self._user_code
+        if self.ends and before and not is_sure:
             return "a pass ran inside a hook that grad() may call once more"
         for leaf, node in self.gradients.changed_behind(start):
             states = (inner.driver.states_before() for inner in self._inside_of(node))
