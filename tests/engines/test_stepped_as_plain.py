@@ -854,6 +854,18 @@ def test_nothing_is_told_where_all_is_as_shown(torch: Any, told: list[str], befo
     assert told == []
 
 
+def test_a_leaf_that_was_frozen_since_gets_nothing(torch: Any, told: list[str]) -> None:
+    w, x = (torch.ones(2, requires_grad=True) for _ in range(2))
+    w.grad = torch.full((2,), 5.0)
+    loss = (w * x).sum()
+    w.requires_grad_(False)
+    session = Session(loss, names={"w": w, "x": x})
+    session.continue_()
+    session.finish()
+    assert w.grad.tolist() == [5.0, 5.0]
+    assert not told
+
+
 def test_a_grad_that_is_not_what_was_shown_is_told(torch: Any, told: list[str]) -> None:
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     session = Session((w * w).sum(), names={"w": w})
