@@ -167,7 +167,7 @@ class LeafGradients:
             known, _ = self._known[index]
             self._known[index] = held, version = _held(leaf)
             self.versions[index] = version
-            if added is not None:
+            if added is not None and leaf.requires_grad:
                 self.added[index] = ref(added), version_of(added)
                 if held is known:
                     self._grown.append(held)

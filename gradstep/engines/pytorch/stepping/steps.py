@@ -202,8 +202,8 @@ class StepMaker:
         hooked = effects is not None and any(call.kind == "accumulated" for call in effects.calls)
         if after is None or hooked or after.layout is not torch.strided or self._is_watched:
             return after
-        if not gradients.leaves[step.index].requires_grad:
-            return after  # the program has frozen it since its forward pass: nothing is added
+        if step.index not in gradients.added:
+            return after  # the program has frozen it since its forward pass: nothing was added
         added, version = step.hooked[0], gradients.versions.get(step.index)
         if version != version_of(after) or not gradients.still_adds(step.index, added):
             return after  # it did not run, or was changed in place since, or what it added was
