@@ -13,7 +13,7 @@ from gradstep.debugger.breakpoints.predicate import (
     arriving,
     parse,
 )
-from gradstep.debugger.errors import ExpressionError, Unanswerable
+from gradstep.debugger.errors import ExpressionError, StepLost, Unanswerable
 from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.snapshot import Display
 
@@ -44,7 +44,8 @@ def values_of(
         try:
             expression = read_expression(inspector, text)
             value = expression.value(subject_at(inspector, index))
-        except (Unanswerable, ExpressionError) as reason:  # a name may be known in one call only
+        # a name may be known in one call only
+        except (Unanswerable, ExpressionError, StepLost) as reason:
             yield Display(number, f"{text} is unknown ({reason})")
         else:
             yield Display(number, f"{expression.text} = {format_value(value)}")

@@ -429,3 +429,19 @@ def test_autocast_is_taken_along_to_the_thread_of_a_session(device: str) -> None
     thread.start()
     thread.join()
     assert enabled == [True]
+
+
+def test_what_was_not_kept_and_cannot_run_again_is_displayed_as_unknown() -> None:
+    x = torch.rand(2, 3).requires_grad_()
+    optimizer = torch.optim.Adam([x])
+    total = x.sum(0) + x
+    total.grad_fn.register_hook(lambda *_: optimizer.step())
+    squares = total * x  # this node has saved x, and has run when the optimizer changes it
+    x.grad = torch.ones(2, 3)
+    session = Session((squares * squares.sum()).sum(), history_bytes=0)
+    session.do("continue")
+    session.do("display rms")
+    session.select(3)
+    (display,) = session.snapshot.displays
+    assert display.text.startswith("rms is unknown (#4 ran, but was not kept, and cannot run again")
+    assert display.text.endswith("version 0 instead); --history 4G keeps more)")

@@ -272,7 +272,8 @@ class History:
         except Exception as error:  # it ran before: the program has changed what it needs
             raise StepLost(
                 f"{step_number(place)} ran, but was not kept, and cannot run again "
-                f"({type(error).__name__}: {error}); --history 4G keeps more"
+                f"({type(error).__name__}: {str(error).partition('. Hint: ')[0]}); "
+                f"--history 4G keeps more"
             ) from error
 
     def _split(self, segment: _Segment, place: int, pending: Pending, index: int) -> _Segment:
