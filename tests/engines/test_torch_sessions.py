@@ -445,3 +445,15 @@ def test_what_was_not_kept_and_cannot_run_again_is_displayed_as_unknown() -> Non
     (display,) = session.snapshot.displays
     assert display.text.startswith("rms is unknown (#4 ran, but was not kept, and cannot run again")
     assert display.text.endswith("version 0 instead); --history 4G keeps more)")
+
+
+def test_what_is_no_tensor_is_refused_by_the_engine_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def handle(found: InterceptedCall) -> Any:
+        return finish(session_of(found), found)
+
+    x = torch.ones(3, requires_grad=True)
+    with intercepting(handle, EVERY_CALL), pytest.raises(RuntimeError, match="but got int"):
+        (x * 2).sum().backward(inputs=[3])
+    assert capsys.readouterr().err == ""

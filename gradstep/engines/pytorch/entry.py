@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any, Final
 
 import torch
+from torch.autograd.graph import GradientEdge
 
 from gradstep.capturing.frames import user_source
 from gradstep.engines.interception import interceptor, tell_if_unheard
@@ -99,6 +100,9 @@ def _run_backward(*given: Any, **named: Any) -> Any:
 def _read_call(arguments: Arguments) -> TorchCall | None:
     """Return a call as an interceptor sees it, None of one of which the engine says what is
     wrong."""
+    ends = (*arguments.outputs, *arguments.inputs)
+    if not all(isinstance(end, torch.Tensor | GradientEdge) for end in ends):
+        return None
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
     if not all(root.requires_grad for root in roots):
