@@ -283,6 +283,24 @@ Record = OpRecord | LeafRecord
 Origin = tuple[Record, int]
 
 
+def frozen_among(records: Iterable[Record]) -> str:
+    """Say how many parameters require no gradient; "" for none, and where some leaf does."""
+    leaves = [record for record in records if isinstance(record, LeafRecord)]
+    frozen = {id(leaf) for leaf in leaves if is_frozen(leaf)}
+    count = len(frozen)
+    if any(leaf.requires_grad and id(leaf) not in frozen for leaf in leaves):
+        return ""
+    return "" if not count else f"all {count} parameters" if count > 1 else "its only parameter"
+
+
+def is_frozen(record: Record) -> bool:
+    """Return whether a parameter requires no gradient, whether or not it did when it was made."""
+    tensor: Any = record.tensor() if isinstance(record, LeafRecord) else None
+    if not getattr(tensor, "is_parameter", False):
+        return False
+    return not getattr(tensor, "origin", tensor).requires_grad
+
+
 def reachable(roots: Iterable[Record], stopping: Container[str] = ()) -> list[Record]:
     """Return everything the roots lead to, in the order of creation; nothing past an op whose name
     is in ``stopping``."""

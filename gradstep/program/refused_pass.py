@@ -9,7 +9,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.capturing.names import names_in_traceback
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
+from gradstep.capturing.op_records import (
+    LeafRecord,
+    OpRecord,
+    Record,
+    frozen_among,
+    is_frozen,
+    reachable,
+)
 from gradstep.capturing.sources import portable
 from gradstep.engines.lookup import engine_of, is_tensor
 from gradstep.graph.fence import fenced
@@ -34,8 +41,14 @@ def note_of(error: BaseException) -> str:
     record = origin[0] if isinstance(origin, tuple) else None
     if not isinstance(record, OpRecord | LeafRecord):
         return _CHECK
-    texts = (text for cut in reachable([record]) if (text := _cut_at(cut)))
-    cut = next(texts, "nothing that it was computed from requires one")
+    records = reachable([record])
+    texts = (text for cut in records if (text := _cut_at(cut)))
+    frozen = frozen_among(records)
+    cut = next(
+        texts,
+        f"requires_grad is False for {frozen}" if frozen else
+        "nothing that it was computed from requires one",
+    )  # fmt: skip
     return f"the loss requires no gradient: {cut}"
 
 
@@ -88,7 +101,9 @@ def _cut_at(record: Record) -> str:
             return ""
         return f"{cut.how} took a value out of the graph{_at(cut.source)}"
     inputs = [value for value in record.inputs if isinstance(value, tuple)]
-    if record.requires_grad or not any(maker.requires_grad for maker, _ in inputs):
+    if record.requires_grad or not any(
+        maker.requires_grad and not is_frozen(maker) for maker, _ in inputs
+    ):
         return ""
     if record.name == "detach":
         return f"detach() or .data took a value out of the graph{_at(record.source)}"

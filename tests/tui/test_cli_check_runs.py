@@ -15,6 +15,7 @@ from gradstep.findings.whole_run.watch import Watch
 from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_run
+from tests.both import TORCH
 from tests.tui.conftest import Gradstep
 
 Check = Callable[..., tuple[int, str]]
@@ -76,6 +77,14 @@ PROGRAMS = {
     "untrained": (
         START.replace("x =", "net[3] = nn.Linear(6, 1)\nx =") + LOOP,
         "opt lacks them",
+    ),
+    "unscaled": (
+        START + "class Scaler:\n    def scale(self, loss): return 8 * loss\n"
+        "    def unscale_(self, opt):\n        for p in net.parameters(): p.grad /= 8\n"
+        "    def step(self, opt): self.unscale_(opt); opt.step()\n"
+        "    get_scale = update = None\nscaler = Scaler()\n"
+        + LOOP.replace("loss.back", "scaler.scale(loss).back"),
+        "nothing divides the gradients by its factor",
     ),
     "vanishing": (
         HEALTHY.replace(
@@ -189,6 +198,7 @@ MENDED = {
     "collapse": ("weight_decay=5.0", "weight_decay=1e-4"),
     "out-of-reach": ("9 * y", "y.tanh()"),
     "untrained": ("net[3] = nn.Linear(6, 1)\n", ""),
+    "unscaled": ("    opt.step()", "    scaler.step(opt)"),
     "misspelt": ("require_grad", "requires_grad"),
     "graph-grows": ("0.5 * state + net(x)", "0.5 * state.detach() + net(x)"),
     "softmax-dim": ("nn.Softmax(dim=0)", "nn.Softmax(dim=1)"),
@@ -267,6 +277,28 @@ REASONS = {
         + "    opt.step()\n    own.step()\n    net.requires_grad_(False)\n",
         "requires_grad was set to False, and never to True again",
         "",
+    ),
+    "a tensor that is no parameter": (
+        START + "net.scale = torch.ones(1, requires_grad=True)\n"
+        + LOOP.replace("net(x)", "net.scale * net(x)"),
+        "self.scale = nn.Parameter(...)",
+        "",
+    ),
+    "two optimizers of one model": (
+        START + "netG = nn.Linear(4, 4)\noptG = torch.optim.SGD(net.parameters(), lr=0.05)\n"
+        + LOOP.replace("net(x)", "net(netG(x))").replace("_grad()", "_grad(); netG.zero_grad()"),
+        "optG = torch.optim.SGD(netG.parameters(), lr=0.05)",
+        "",
+    ),
+    "a mean of nothing": (
+        HEALTHY.replace("mean()", "mean() + nn.functional.mse_loss(net(x)[:0], y[:0])"),
+        "leave this term out where there is nothing to compute it from",
+        "",
+    ),
+    "squares of large numbers": (
+        HEALTHY.replace("x) - y)", "x) * 1e25 - y)"),
+        "its inputs are too large: use a smaller learning rate",
+        "above 0",
     ),
     "an optimizer for each call": (
         START + LOOP.replace(
@@ -517,6 +549,22 @@ def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
     assert found == 5
     assert told in printed
     assert not untold or untold not in printed
+
+
+@pytest.mark.parametrize("torch", [TORCH], indirect=True)
+def test_parameters_that_are_all_frozen_are_why_there_is_no_graph(gradstep: Gradstep) -> None:
+    frozen = "for name, p in net.named_parameters(): p.requires_grad = name == 'fc'\n"
+    status, printed, err = gradstep(START + frozen + LOOP, "check", "train.py")
+    assert status == 5
+    assert "[no-graph]  train.py:8" in printed
+    for told in (printed, err):
+        assert "requires_grad is False for all 4 parameters" in told
+
+
+def test_a_script_that_failed_is_not_called_healthy(gradstep: Gradstep) -> None:
+    status, printed, _ = gradstep(HEALTHY + "    raise KeyError(step)\n", "check", "train.py")
+    assert status == 1
+    assert "nothing suspicious was found before its KeyError" in printed
 
 
 def test_a_report_has_colours_on_a_terminal_only(

@@ -314,12 +314,23 @@ def _advice(
         return Advice("leave such batches out: a mean over no target is 0 / 0")
     if "have the weight 0" in there:
         return Advice("give these classes a weight above 0, or leave such batches out")
+    if "has no elements" in there:
+        return Advice("leave this term out where there is nothing to compute it from")
+    if record.dtype != "float16" and "(the largest" in there and not _LIMITS & {record.name}:
+        return Advice(
+            "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
+            "the data"
+        )
     is_number = len(record.inputs) > 1 and not isinstance(record.inputs[1], tuple)
     return away_from_zero(
         source, record.name,
         is_negative=of_negative(record, trouble) or (bool(numbers) and float(numbers[0]) < 0),
         by_number=record.name == "div" and is_number, is_half=record.dtype == "float16",
     )  # fmt: skip
+
+
+_LIMITS: Final = {"exp", "exp2", "expm1", "sinh", "cosh", "div", "reciprocal", "rsqrt"}
+"""Ops that make a large result of no large inputs."""
 
 
 def _unmasked(source: Source | None) -> Advice:

@@ -66,6 +66,9 @@ def divides_by_zero(values: ForwardValues, origin: Origin, trouble: Trouble) -> 
 
 def _overflows(record: OpRecord, there: list[Any]) -> bool:
     """Return whether the result is too large, rather than infinite at this point."""
+    exponents = [*record.inputs[1:2], record.attributes.get("exponent")]
+    if record.name == "pow" and any(isinstance(n, int | float) and n > 0 for n in exponents):
+        return record.dtype in _LARGEST
     at_pole = record.name in _POLES or any(float(number) == 0 for number in there)
     if record.name in _AT_ZERO and not there:
         return False  # it is not known what they were given

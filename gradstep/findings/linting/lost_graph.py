@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, reachable
+from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, frozen_among, reachable
 from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding, Meaning
-from gradstep.findings.source_lines import calls_of, under_no_grad
+from gradstep.findings.source_lines import assigned, calls_of, under_no_grad
 from gradstep.graph.model import Source
 
 
@@ -45,6 +45,19 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
         return (_switched_off(op.name, op.source),)
     if any(op.requires_grad or (isinstance(op, LeafRecord) and op.cut) for op in ops):
         return ()
+    if frozen := frozen_among(reachable([loss])):
+        sources = [op.source for op in ops if op.source is not None]
+        file = sources[0].file if sources else ""
+        lines = [*assigned("requires_grad", file), *calls_of("requires_grad_", file)]
+        return (
+            Finding(
+                "error", "no-graph",
+                f"the loss has no graph: requires_grad is False for {frozen}",
+                "leave requires_grad True for those that are to learn; if it is set by name, see "
+                "whether named_parameters() gives such names",
+                source=lines[-1] if lines else sources[0] if sources else None,
+            ),
+        )  # fmt: skip
     for op in reversed(ops):
         source = op.source
         if source is not None and source in calls_of("tensor", source.file):

@@ -35,6 +35,7 @@ class Checked:
         calls: how many calls of ``backward()`` and ``autograd.grad()`` there were.
         looked_at, not_looked_at: in words.
         next: the command that shows more.
+        failure: what ended the program, in words.
     """
 
     target: str
@@ -43,6 +44,7 @@ class Checked:
     looked_at: str
     not_looked_at: tuple[str, ...]
     next: str
+    failure: str = ""
 
     @property
     def bad(self) -> list[tuple[str, Finding]]:
@@ -56,7 +58,8 @@ class Checked:
         counts = Counter(finding.severity for _, finding in bad)
         kinds: tuple[Severity, ...] = ("error", "warning")
         totals = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
-        blocks = [f"{self.target}: {totals or 'nothing suspicious was found'}"]
+        until = f" before {self.failure}" if self.failure else ""
+        blocks = [f"{self.target}: {totals or f'nothing suspicious was found{until}'}"]
         blocks += [
             "\n".join(
                 [

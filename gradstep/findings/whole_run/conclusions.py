@@ -37,7 +37,7 @@ _ZERO_LEAF: Final = re.compile(r": \S+ is 0 everywhere$")
 _SEVERITIES: Final = ("error", "warning", "info")
 _WORST_FIRST: Final = (
     "derivative", "freed", "changed", "not-finite", "cut", "create-graph", "unreached",
-    "untrained", "unchanged", "zero-grad", "stale-grad", "initialization",
+    "untrained", "unscaled", "unchanged", "zero-grad", "stale-grad", "initialization",
 )  # fmt: skip
 
 

@@ -153,6 +153,7 @@ def report_on(
         f"{looked_at if subject is None else f'{program}.backward()'}{_derivatives(evidence)}",
         tuple(_not_looked_at(checked, asked, len(calls) - closely)),
         _next(" ".join([program, *arguments]), findings, calls),
+        f"its {type(failure.error).__name__}" if isinstance(failure, ScriptFailed) else "",
     )  # fmt: skip
 
 

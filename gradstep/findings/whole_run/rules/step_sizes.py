@@ -11,10 +11,11 @@ from typing import Final
 from gradstep.capturing.statement import nodes_on
 from gradstep.findings.fixes import Line, called, with_argument
 from gradstep.findings.linting.away_from_zero import Advice
-from gradstep.findings.linting.finding import Finding, Meaning, Rule
+from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.fence import attribute_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.text import listed
@@ -145,6 +146,33 @@ def _finding(
     )  # fmt: skip
 
 
+def unscaled(evidence: Evidence) -> Iterator[Finding]:
+    """Yield scalers that multiply a loss whose optimizer steps without them."""
+    file = "" if evidence.line is None else evidence.line.file
+    for name, scaler in evidence.names.scalers.items():
+        scales, steps = calls_of("scale", file, name), calls_of("step", file)
+        if not scales or not steps or attribute_of(scaler, "_enabled") is False:
+            continue
+        if any(calls_of(method, file, name) for method in ("step", "unscale_")):
+            continue
+        yield Finding(
+            "warning", "unscaled",
+            f"{name} multiplies the loss, and nothing divides the gradients by its factor: steps "
+            "and clipping use them as they are",
+            f"let {name} step: it divides the gradients first",
+            source=steps[0], other=scales[0], fix=_by_scaler(steps[0], name),
+        )  # fmt: skip
+
+
+def _by_scaler(at: Source, scaler: str) -> tuple[Fix, ...]:
+    line = Line(at)
+    return line.rewritten(
+        lambda node: f"{scaler}.step({line.text(node.func.value)}); {scaler}.update()"
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "step" and not node.args else None
+    )  # fmt: skip
+
+
 def _tight_clip(file: str) -> tuple[Source, str, Advice] | None:
     """Return the line that clips gradients to a tiny number, and that number."""
     for at in (at for name in _CLIPS for at in calls_of(name, file)):
@@ -196,5 +224,12 @@ RULES: Final = (
         "So it is of every weight of an optimizer, in the middle of five steps or more.",
         "torch.optim.SGD(net.parameters(), lr=20.0)", "torch.optim.SGD(net.parameters(), lr=0.01)",
         "With weights that begin at 0.",
+    )),
+    Rule(unscaled, Meaning(
+        "unscaled", "warning", "an optimizer steps with gradients of a scaled loss",
+        "The program multiplies its loss by the factor of a scaler, and calls neither step() nor "
+        "unscale_() of it.",
+        "scaler.scale(loss).backward()\nopt.step()",
+        "scaler.scale(loss).backward()\nscaler.step(opt)\nscaler.update()",
     )),
 )  # fmt: skip

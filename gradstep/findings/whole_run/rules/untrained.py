@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
+from itertools import takewhile
 from linecache import getline
 from typing import Final
 
 from gradstep.capturing.statement import tree_of
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import Line, called
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned
@@ -23,15 +26,17 @@ _CALLS = 2
 def untrained(evidence: Evidence) -> Iterator[Finding]:
     """Yield the parameters that two calls or more came to, which never changed, and which no
     optimizer has although some have others of these calls."""
-    names = evidence.names
+    names, doubled = evidence.names, _have_the_same(evidence)
+    attributes = _attributes(evidence)
     plain = {names.of(tensor) for tensor in names.tensors() if id(tensor) in names.in_plain_lists}
     left = [
         history
         for history in histories(evidence.run)
-        if history.leaf.is_parameter
+        if (history.leaf.is_parameter or history.leaf.name in attributes)
         and len(history.seen) >= _CALLS
         and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in history.seen)
-        and not all(seen.is_fresh for seen in history.seen)
+        # a program that clears them, and whose optimizers are right, does not train them
+        and (doubled or not all(seen.is_fresh for seen in history.seen))
     ]
     if evidence.results:  # a leaf without a name is told by its result
         known = set(map(names.of, names.tensors()))
@@ -39,7 +44,7 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
     if not left:
         return
     leaves = [history.leaf.name for history in left]
-    one = len(leaves) == 1
+    one, attribute = len(leaves) == 1, leaves[0].rpartition(".")[2]
     line = left[0].seen[0].call.line
     optimizers = list(names.optimizers)
     if not evidence.looked_at:  # a recording
@@ -47,25 +52,32 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
         optimizers = list(dict.fromkeys(group.optimizer for group in groups))
     if not optimizers:
         return
-    doubled = _have_the_same(evidence)
-    chosen = optimizers[-1:] if doubled else optimizers[:1]
+    module = leaves[0].partition(".")[0]
+    # of optD and optG, that of netG
+    chosen = [max(reversed(optimizers), key=partial(_alike, module))] if doubled else optimizers[:1]
+    others = [optimizer for optimizer in optimizers if optimizer not in chosen]
     lines = [at for optimizer in chosen if line for at in assigned(optimizer, line.file)]
     whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
     where = (
-        "they are in a plain list, which parameters() does not see" if set(leaves) <= plain else ""
-    )
+        "they are in a plain list, which parameters() does not see" if set(leaves) <= plain else
+        "a tensor of its module is no parameter until nn.Parameter() makes it one"
+        if set(leaves) <= attributes else ""
+    )  # fmt: skip
     yield Finding(
         "warning", "untrained",
         f"{listed(leaves)} never {'learns' if one else 'learn'}: {whose} {'it' if one else 'them'}"
         f"{f', as {where}' if where else ''}",
         "keep these modules in an nn.ModuleList or nn.ModuleDict instead of a plain list"
+        if where and set(leaves) <= plain else
+        f"self.{attribute} = nn.Parameter(...), without requires_grad"
         if where else
-        f"give {optimizers[-1]} their parameters instead of those that {optimizers[0]} has"
+        f"give {chosen[0]} their parameters instead of those that {others[0]} has"
         if doubled else
         f"make {optimizers[0]} after all layers are there, with all parameters; or, if these are "
         "not to learn, detach() their result, or compute it under no_grad()",
         source=evidence.uses.get(leaves[0]) or line, other=lines[-1] if lines else None,
-        leaves=tuple(leaves), fix=_fix(evidence, leaves[0], lines[-1:], is_plain=bool(where)),
+        leaves=tuple(leaves),
+        fix=_fix(evidence, leaves[0], lines[-1:], is_plain=set(leaves) <= plain),
     )  # fmt: skip
 
 
@@ -120,6 +132,23 @@ def _after_assignment(leaf: str, lines: list[Source]) -> tuple[Fix, ...]:
         return ()
     optimizer = getline(*lines[0]).strip()
     return Fix(lines[0], ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
+
+
+def _attributes(evidence: Evidence) -> set[str]:
+    """Name the leaves that are attributes of modules, and no parameters of these."""
+    names = evidence.names
+    return {
+        names.of(value)
+        for module in names.modules.values()
+        for value in vars(module).values()
+        if is_tensor(value) and value.requires_grad and value.is_leaf
+    }
+
+
+def _alike(module: str, optimizer: str) -> int:
+    """Count the letters that two names end with alike."""
+    pairs = zip(reversed(module.lower()), reversed(optimizer.lower()), strict=False)
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _have_the_same(evidence: Evidence) -> bool:
