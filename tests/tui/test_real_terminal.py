@@ -416,7 +416,7 @@ def ends_in_order(terminal: Terminal, code: int, *said: str) -> None:
     text = terminal.wait_for(rf"(^|\n)exit code {code}\n")
     assert terminal.state() == ("0 0 1", COOKED), text
     lines = [line for line in text.splitlines() if line and "the script ended" not in line]
-    assert [line for line in lines if line in ("before the screen", "in the hook")] == [*said]
+    assert [line for line in lines if line in ("before the screen", "in the hook")] == [*said], text
     assert lines[-1] == f"exit code {code}"
     assert "Traceback" not in text
 

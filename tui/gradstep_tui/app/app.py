@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterable
+from types import FrameType
 from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from textual import events
@@ -28,6 +29,8 @@ from gradstep_tui.guardian import ENDING, end_by, is_guarded
 from gradstep_tui.printed import printed
 
 T = TypeVar("T")
+_HANDLED = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM")
+"""Signals for which the program may have a handler; that of SIGINT the event loop replaces."""
 Outcome = Literal["continue", "detach", "abort"]
 
 
@@ -66,6 +69,8 @@ class DebuggerApp(App[Outcome]):
         worker = SessionWorker(session, lambda ready: self.debugger_screen.post_message(ready))
         self.debugger_screen = DebuggerScreen(worker, title)
         self._on_interrupt = signal.getsignal(signal.SIGINT)  # the event loop has one of its own
+        self._handlers: dict[int, Any] = {}  # of the program's, while those here stand for them
+        self._raised: list[BaseException] = []  # by these
 
     def _print(self, text: str, stderr: bool = False) -> None:
         """Keep what the script prints, at once: its process may end before the screen shows it."""
@@ -99,6 +104,7 @@ class DebuggerApp(App[Outcome]):
         """Leave the screen before SIGTERM and SIGHUP end the process, where no parent process does
         it; handlers of the program's own stay."""
         loop = asyncio.get_running_loop()
+        self._stand_for_handlers(on, loop)
         for name in () if is_guarded() else ENDING:
             number = getattr(signal, name, None)
             if number is None or sys.platform == "win32":
@@ -108,6 +114,33 @@ class DebuggerApp(App[Outcome]):
             elif signal.getsignal(number) == signal.SIG_DFL:
                 # in the loop: a handler may come while a lock of the driver's is held
                 loop.add_signal_handler(number, self._end_by, number)
+
+    def _stand_for_handlers(self, on: bool, loop: asyncio.AbstractEventLoop) -> None:
+        """Let what a handler of the program's raises end the screen first: through the event loop
+        it would leave tasks behind, of which Python complains in the terminal."""
+
+        def stand_for(handler: Callable[..., Any]) -> Callable[..., None]:
+            def call(number: int, frame: FrameType | None) -> None:
+                try:
+                    handler(number, frame)
+                except BaseException as error:
+                    self._raised.append(error)
+                    loop.call_soon_threadsafe(self.exit)
+
+            return call
+
+        self._give_back_handlers()
+        for name in _HANDLED if on else ():
+            handled = getattr(signal, name, None)  # Windows has few
+            handler = None if handled is None else signal.getsignal(handled)
+            if handled is not None and callable(handler):
+                self._handlers[handled] = handler
+                signal.signal(handled, stand_for(handler))
+
+    def _give_back_handlers(self) -> None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        self._handlers.clear()
 
     @property
     def _has_terminal(self) -> bool:
@@ -200,5 +233,15 @@ class DebuggerApp(App[Outcome]):
             gc.unfreeze()
 
     def run(self, *args: Any, **kwargs: Any) -> Outcome:
-        """Show the screen until the user leaves it; see the class for what is returned."""
-        return super().run(*args, **kwargs) or "continue"
+        """Show the screen until the user leaves it; see the class for what is returned.
+
+        Raises:
+            BaseException: what a signal handler of the program's has raised meanwhile.
+        """
+        try:
+            outcome = super().run(*args, **kwargs) or "continue"
+        finally:
+            self._give_back_handlers()
+        if self._raised:
+            raise self._raised[0]
+        return outcome
