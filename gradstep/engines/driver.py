@@ -165,8 +165,9 @@ class DriverDefaults(Protocol):
         """Allow :meth:`repeat` for a while."""
         return nullcontext()
 
-    def in_engine_thread(self, work: Callable[[], None]) -> None:
-        """Do ``work`` where the engine runs, in the state of the program's thread."""
+    def in_engine_thread(self, work: Callable[[], None], *, halted: bool = True) -> None:
+        """Do ``work`` where the engine runs, or has run, in the state of the program's thread; with
+        ``halted``, inside a hook in which it is halted, too."""
         work()
 
     def unreduced(self, step: Step) -> Sequence[Any] | None:

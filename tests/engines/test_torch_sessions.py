@@ -457,3 +457,39 @@ def test_what_is_no_tensor_is_refused_by_the_engine_alone(
     with intercepting(handle, EVERY_CALL), pytest.raises(RuntimeError, match="but got int"):
         (x * 2).sum().backward(inputs=[3])
     assert capsys.readouterr().err == ""
+
+
+def test_what_arrives_where_a_call_of_grad_ends_survives_an_edit_and_a_tiny_history() -> None:
+    class Twice(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2
+
+    def found() -> Any:
+        torch.manual_seed(85)
+        a, b, c = (torch.rand(2, 3).requires_grad_() for _ in range(3))
+        total = b + c
+        inner = total.sigmoid() + total
+        outer = Twice.apply(inner)
+        return torch.autograd.grad((outer * inner + b * b * a).sum(), [a, outer])
+
+    def handle(intercepted: InterceptedCall) -> Any:
+        session = Session.of_call(intercepted.call, names=intercepted.names, history_bytes=0)
+
+        def walk_and_finish() -> Any:
+            for line in ("until mul:1", "scale 0.5", "next 3", "reverse-continue", "undo"):
+                reply = session.do(line)
+                assert not reply.error, reply.text
+            return finish(session, intercepted)
+
+        return session.host(walk_and_finish)
+
+    expected = found()
+    with intercepting(handle, EVERY_CALL):
+        stepped = found()
+    assert [g is not None and g.tolist() for g in stepped] == [g.tolist() for g in expected]

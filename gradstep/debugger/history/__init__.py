@@ -78,8 +78,9 @@ class History:
             self._driver.catch_up()
         step = self._steps[index]
         if step is None:
-            # memory that a thread has freed is had by that thread again
-            self._driver.in_engine_thread(partial(self._recompute, index))
+            # memory that a thread has freed is had by that thread again; of nodes that run inside
+            # a hook, the engine would lose what arrives at the ends of a call of grad
+            self._driver.in_engine_thread(partial(self._recompute, index), halted=False)
             step = self._steps[index]
             assert step is not None
         return step

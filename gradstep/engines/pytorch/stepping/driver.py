@@ -362,10 +362,9 @@ class TorchDriver(BasicDriver):
         if not self.muted_edges or self.call.is_grad:
             self._engine.finish(start)
 
-    def in_engine_thread(self, work: Callable[[], Any]) -> None:
-        """Do ``work`` where the engine runs, or has run."""
+    def in_engine_thread(self, work: Callable[[], Any], *, halted: bool = True) -> None:
         thread = self._engine.thread
-        if thread is not None and thread.serves:
+        if thread is not None and thread.serves and (halted or not self._engine.is_halted):
             thread.start(work)
         else:
             work()

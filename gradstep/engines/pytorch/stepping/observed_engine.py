@@ -234,6 +234,11 @@ class ObservedEngine:
             finally:
                 self.retains = retained and self.diverged  # what ran before is not freed yet
 
+    @property
+    def is_halted(self) -> bool:
+        """Whether the engine waits in a hook."""
+        return self._halted
+
     def finish_halted(self) -> None:
         """Let the engine run on to the end of the pass, if it waits; it keeps nothing of it."""
         if self._halted:
