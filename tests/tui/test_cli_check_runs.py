@@ -561,6 +561,19 @@ def test_parameters_that_are_all_frozen_are_why_there_is_no_graph(gradstep: Grad
         assert "requires_grad is False for all 4 parameters" in told
 
 
+def test_points_that_a_module_keeps_to_differentiate_by_are_no_parameters(check: Check) -> None:
+    script = START.replace("nn.Dropout(0.2), ", "") + (
+        "net.points = torch.randn(16, 4).requires_grad_()\n"
+        "for step in range(12):\n"
+        "    u = net(net.points)\n"
+        "    (slope,) = torch.autograd.grad(u.sum(), net.points, create_graph=True)\n"
+        "    opt.zero_grad()\n"
+        "    ((slope - 1).square().mean() + (u - y).square().mean()).backward()\n"
+        "    opt.step()\n"
+    )
+    assert "[untrained]" not in check(script)[1]
+
+
 def test_a_script_that_failed_is_not_called_healthy(gradstep: Gradstep) -> None:
     status, printed, _ = gradstep(HEALTHY + "    raise KeyError(step)\n", "check", "train.py")
     assert status == 1

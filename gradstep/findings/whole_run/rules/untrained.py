@@ -135,7 +135,10 @@ def _after_assignment(leaf: str, lines: list[Source]) -> tuple[Fix, ...]:
 
 
 def _attributes(evidence: Evidence) -> set[str]:
-    """Name the leaves that are attributes of modules, and no parameters of these."""
+    """Name the leaves that are attributes of modules, and no parameters of these; none where the
+    program differentiates by its inputs, which a module may keep."""
+    if evidence.by_inputs:
+        return set()
     names = evidence.names
     return {
         names.of(value)
