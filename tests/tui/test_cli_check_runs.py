@@ -574,6 +574,18 @@ def test_points_that_a_module_keeps_to_differentiate_by_are_no_parameters(check:
     assert "[untrained]" not in check(script)[1]
 
 
+@pytest.mark.parametrize("torch", [TORCH], indirect=True)
+def test_a_scaler_that_a_function_steps_by_another_name_is_not_left_out(check: Check) -> None:
+    script = (
+        START + "def update(s):\n    s.step(opt)\n    s.update()\n"
+        'scaler = torch.amp.GradScaler("cpu")\n'
+        + LOOP.replace("loss.back", "scaler.scale(loss).back").replace("opt.step", "update")
+        .replace("update()", "update(scaler)")
+        + "    if step > 99: opt.step()\n"
+    )  # fmt: skip
+    assert "[unscaled]" not in check(script)[1]
+
+
 def test_a_script_that_failed_is_not_called_healthy(gradstep: Gradstep) -> None:
     status, printed, _ = gradstep(HEALTHY + "    raise KeyError(step)\n", "check", "train.py")
     assert status == 1

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Iterator
 from linecache import getline
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 from gradstep.capturing.statement import nodes_on
+from gradstep.debugger.snapshot.value import array_of
+from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import Line, called, with_argument
 from gradstep.findings.linting.away_from_zero import Advice
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
@@ -153,7 +155,9 @@ def unscaled(evidence: Evidence) -> Iterator[Finding]:
         scales, steps = calls_of("scale", file, name), calls_of("step", file)
         if not scales or not steps or attribute_of(scaler, "_enabled") is False:
             continue
-        if any(calls_of(method, file, name) for method in ("step", "unscale_")):
+        if _has_stepped(scaler) or any(
+            calls_of(method, file, name) for method in ("step", "unscale_")
+        ):
             continue
         yield Finding(
             "warning", "unscaled",
@@ -162,6 +166,15 @@ def unscaled(evidence: Evidence) -> Iterator[Finding]:
             f"let {name} step: it divides the gradients first",
             source=steps[0], other=scales[0], fix=_by_scaler(steps[0], name),
         )  # fmt: skip
+
+
+def _has_stepped(scaler: Any) -> bool:
+    """Return whether a scaler was updated, as after each step of its own; another function, or
+    another file, may do so by another name."""
+    count, scale = attribute_of(scaler, "_growth_tracker"), attribute_of(scaler, "_scale")
+    return (is_tensor(count) and bool(array_of(count).any())) or (
+        is_tensor(scale) and bool((array_of(scale) != attribute_of(scaler, "_init_scale")).any())
+    )
 
 
 def _by_scaler(at: Source, scaler: str) -> tuple[Fix, ...]:
