@@ -243,19 +243,20 @@ Note = Callable[[Any, tuple[Any, ...]], Callable[[Any], None]]
 def noting_functions(note: Note) -> Iterator[None]:
     """Within it, ``note`` is told of each call of a custom Function of the program's; it returns
     what is to be told of the result."""
-    usual: Any = vars(torch.autograd.Function)["apply"]
+    usual: Any = vars(torch.autograd.Function)["apply"]  # of Python or, since PyTorch 2.14, of C
     noted = fenced(_FUNCTIONS)(note)
 
-    @wraps(usual.__func__)
+    @wraps(torch.autograd.Function.apply)
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
+        plain = usual.__get__(None, function)
         # that of a library's op is told of as that op
         if (
             function.__name__.startswith("GeneratedBackwardFor")
             or torch.compiler.is_dynamo_compiling()
         ):
-            return usual.__func__(function, *args, **kwargs)
+            return plain(*args, **kwargs)
         done = noted(function, args)
-        result = usual.__func__(function, *args, **kwargs)
+        result = plain(*args, **kwargs)
         if done is not None:
             with within_fence(_FUNCTIONS):
                 done(result)
