@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.engines.registry import HOMES, TENSORS
-from gradstep.graph.fence import class_has
+from gradstep.graph.fence import class_has, let_through
 from gradstep.own_files import imported_pytorch
 
 if TYPE_CHECKING:
@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 
 OLDEST_PYTORCH: Final = (2, 10)
 """The first whose saved tensors have an ``unpack_hook``."""
+NEWEST_PYTORCH: Final = (2, 15)
+"""The newest that gradstep was tried with; newer ones are read as far as that goes."""
 
 
 class NoEngine(ValueError):
     """There is no engine here for some tensors."""
 
 
-class OldPyTorch(NoEngine):
-    """A version of PyTorch that is too old to be read."""
+class UnreadablePyTorch(NoEngine):
+    """A version of PyTorch that cannot be read."""
 
 
 class MixedEngines(NoEngine):
@@ -83,7 +85,7 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
     """Return the engine that ``tensors`` belong to; of none, that of a library the program uses.
 
     Raises:
-        NoEngine: they belong to two libraries, or to a version of PyTorch that is too old.
+        NoEngine: they belong to two libraries, or to a version of PyTorch that cannot be read.
     """
     libraries: set[str] = set()
     for tensor in tensors:
@@ -98,8 +100,8 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
     if len(libraries) > 1:
         raise MixedEngines
     library = libraries.pop() if libraries else _in_use()
-    if library == "torch" and (problem := too_old()):
-        raise OldPyTorch(problem)
+    if library == "torch" and (problem := unreadable()):
+        raise UnreadablePyTorch(problem)
     return engine_for(library)
 
 
@@ -134,18 +136,27 @@ def is_imported(library: str) -> bool:
     return library in sys.modules if library != "torch" else imported_pytorch() is not None
 
 
-def too_old() -> str:
-    """Say that the program's PyTorch is too old to be read, "" where it is not."""
-    return _too_old(str(getattr(imported_pytorch(), "__version__", "")))
+def unreadable() -> str:
+    """Say why the program's PyTorch cannot be read, "" where it can, or where there is none."""
+    pytorch = imported_pytorch()
+    return "" if pytorch is None else _unreadable(str(pytorch.__version__))
 
 
 @lru_cache(maxsize=8)
-def _too_old(version: str) -> str:
+def _unreadable(version: str) -> str:
+    oldest, newest = (".".join(map(str, each)) for each in (OLDEST_PYTORCH, NEWEST_PYTORCH))
     numbers = re.match(r"(\d+)\.(\d+)", version)
-    if numbers is None or (int(numbers[1]), int(numbers[2])) >= OLDEST_PYTORCH:
-        return ""
-    oldest = ".".join(map(str, OLDEST_PYTORCH))
-    return f"PyTorch {version} is too old for gradstep; install {oldest} or newer"
+    if numbers is not None and (int(numbers[1]), int(numbers[2])) < OLDEST_PYTORCH:
+        return f"PyTorch {version} is too old for gradstep; install {oldest} or newer"
+    try:
+        engine_for("torch")
+    except Exception as error:  # it may lack anything
+        let_through(error)
+        return (
+            f"PyTorch {version} cannot be read ({type(error).__name__}: {error}), and the program "
+            f"runs without gradstep; it was tried with PyTorch {oldest} to {newest}"
+        )
+    return ""
 
 
 def engine_of_call(call: BackwardCall) -> Engine:

@@ -19,7 +19,7 @@ from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.engines.lookup import is_imported
 from gradstep.engines.registry import TRACING
 from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import fenced
+from gradstep.graph.fence import fenced, fenced_context, within_fence
 
 Values = bool | Literal["core"]
 
@@ -51,12 +51,15 @@ def trace(
     options = {"values": values, "budget": budget, "defers": defers, "lines": lines}
     with ExitStack() as stack:
 
-        def begin(home: str) -> None:
-            module, _, name = home.partition(":")
-            stack.enter_context(getattr(importlib.import_module(module), name)(**options))
+        def begin(library: str, home: str) -> None:
+            graphs = f"the graphs of {library}"
+            with within_fence(graphs):
+                module, _, name = home.partition(":")
+                traced = getattr(importlib.import_module(module), name)(**options)
+                stack.enter_context(fenced_context(graphs, traced))
 
         for library, home in TRACING.items():
-            stack.enter_context(following(library, partial(begin, home)))
+            stack.enter_context(following(library, partial(begin, library, home)))
         yield
 
 

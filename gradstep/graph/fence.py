@@ -6,7 +6,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from pathlib import Path
@@ -132,6 +132,31 @@ class within_fence:
             return False
         not_shown(self._what, error)
         return True
+
+
+class fenced_context:
+    """Within it, a context is entered if that works: where entering or leaving it fails, tell that
+    ``what`` is not shown.
+
+    >>> from contextlib import nullcontext
+    >>> with fenced_context("nothing", nullcontext()):
+    ...     pass
+    """
+
+    __slots__ = ("_context", "_entered", "_what")
+
+    def __init__(self, what: str, context: AbstractContextManager[object]) -> None:
+        self._what, self._context, self._entered = what, context, False
+
+    def __enter__(self) -> None:
+        with within_fence(self._what):
+            self._context.__enter__()
+            self._entered = True
+
+    def __exit__(self, *error: Any) -> None:
+        if self._entered:
+            with within_fence(self._what):
+                self._context.__exit__(*error)
 
 
 class CallRun:

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
-from gradstep.engines.lookup import engine_of, is_tensor
+from gradstep.engines.lookup import UnreadablePyTorch, engine_of, is_tensor, unreadable
 from gradstep.engines.tracing import Values, trace
+from gradstep.graph.fence import has_failed
 from gradstep.program.calls import (
     CallSelector,
     Handle,
@@ -179,6 +180,10 @@ def run_target(
     if calls.handled:
         return Ran(failure=failure)
     calls.require_requested()
+    if problem := unreadable():
+        raise UnreadablePyTorch(problem)
+    if has_failed() and not any(calls.counts.values()):
+        raise ProgramError(f"no call of {target} was seen, because of what failed above")
     name, scalar = single_scalar(variables, calls.counts["grad"])
     if calls.counts["grad"] and is_freed(scalar):
         raise ProgramError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +11,130 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import gradstep  # noqa: E402
+from tests.forking import run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
+
+PROGRAM = """\
+import torch
+
+torch.manual_seed(0)
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2
+
+
+net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+optimizer = torch.optim.SGD(net.parameters(), 0.1)
+for step in range(2):
+    optimizer.zero_grad()
+    loss = Double.apply(net(torch.rand(5, 3))).pow(2).mean()
+    loss.register_hook(lambda gradient: print("hook", gradient.item()))
+    loss.backward()
+    optimizer.step()
+    print(step, loss.item(), net[0].weight.grad.sum().item())
+"""
+FAULTY = """\
+import contextlib
+import importlib
+import sys
+import torch
+from gradstep.__main__ import main
+
+how, where, name, *command = sys.argv[1:]
+
+
+def fail(*given, **named):
+    raise LookupError("gone")
+
+
+@contextlib.contextmanager
+def failing(*given, **named):
+    if how == "enter":
+        fail()
+    with context(*given, **named):
+        yield
+    fail()
+
+
+if how == "import":
+    for loaded in [each for each in sys.modules if each.startswith("gradstep.engines.pytorch")]:
+        del sys.modules[loaded]
+    sys.modules[where] = None
+else:
+    module = importlib.import_module(where)
+    context = getattr(module, name)
+    setattr(module, name, fail if how == "call" else failing)
+sys.argv[1:] = command
+sys.exit(main())
+"""
+COMMANDS = (
+    "check", "check --call last", "render -o x.svg --call last",
+    "render --values -o x.svg --call last",
+    "record -o r.gsr", "film -o f.html --call last", "why --call last", "debug --fail-on nan",
+    "debug --batch --ex continue",
+)  # fmt: skip
+PYTORCH = "gradstep.engines.pytorch"
+CONTEXTS = (
+    "noting_hooks", "hooks_noted", "passed_over", "backward_passed_over", "noting_functions",
+    "_ops_noted",
+)  # fmt: skip
+PARTS = ("attach", "entry", "noting", "ops", "engine")
+FAULTS = [
+    *(f"import {PYTORCH}.{part} -" for part in PARTS),
+    *(
+        f"call {PYTORCH}.noting {name}"
+        for name in (*CONTEXTS, "Origins", "Modules", "Lines", "Ops")
+    ),
+    *(f"{how} {PYTORCH}.noting {name}" for how in ("enter", "leave") for name in CONTEXTS),
+    *(f"{how} {PYTORCH}.noting noting" for how in ("call", "enter", "leave")),
+    *(f"{how} {PYTORCH}.entry intercepted" for how in ("call", "enter", "leave")),
+    f"call {PYTORCH}.private complaint",
+]
+
+
+def failing(fault: str, command: str, folder: Path) -> Any:
+    (folder / "train.py").write_text(PROGRAM, "utf-8")
+    (folder / "faulty.py").write_text(FAULTY, "utf-8")
+    leaf = ["0.weight"] if "why" in command else []
+    return run_python(["faulty.py", *fault.split(), *command.split(), "train.py", *leaf], folder)
+
+
+def test_where_setting_up_fails_the_program_runs_as_plainly(
+    tmp_path: Path, sample: Callable[[Any, int], list[Any]]
+) -> None:
+    cases = [(fault, command) for fault in FAULTS for command in COMMANDS]
+    plain = None
+    for fault, command in sample(cases, 12):
+        done = failing(fault, command, tmp_path)
+        plain = plain or run_python(["train.py"], tmp_path).stdout.splitlines()
+        case = f"{fault}: {command}\n{done.stdout}\n{done.stderr}"
+        printed = done.stdout.splitlines()
+        assert [line for line in plain if line not in printed] == [], case
+        assert "Traceback" not in done.stderr, case
+        assert done.returncode in (0, 3), case
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_pytorch_that_cannot_be_read_costs_one_sentence(part: str, tmp_path: Path) -> None:
+    """As one would that lacks what our reading of its graphs needs."""
+    done = failing(f"import {PYTORCH}.{part} -", "check", tmp_path)
+    assert done.stdout == run_python(["train.py"], tmp_path).stdout
+    said = done.stderr.splitlines()
+    assert said[0].startswith("gradstep: ")
+    assert "ModuleNotFoundError: " in said[0]
+    assert said[1:] in (
+        [],
+        ["gradstep: no call of train.py was seen, because of what failed above"],
+    )
+    assert done.returncode == 3
 
 
 def test_custom_functions_are_checked_where_their_apply_is_of_c(

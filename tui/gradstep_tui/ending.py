@@ -22,7 +22,7 @@ def tell(error: BaseException) -> int | None:
         output.say(error.message)
         return error.code
     # imported late: they take NumPy with them, for which --help need not wait
-    from gradstep.engines.lookup import NoEngine
+    from gradstep.engines.lookup import NoEngine, UnreadablePyTorch
     from gradstep.graph.errors import NotInGraph
     from gradstep.program import errors as program
     from gradstep.recording.errors import RecordingError
@@ -57,6 +57,8 @@ def tell(error: BaseException) -> int | None:
             kind = ExitCode.USAGE
         case program.ProgramError() | viz.NothingToDraw() | NotInGraph() | RecordingError():
             kind = ExitCode.TARGET
+        case UnreadablePyTorch():  # which was told when the program imported it
+            return ExitCode.TARGET
         case NoEngine():
             kind = ExitCode.TARGET
         case viz.RendererUnavailable() | viz.RenderingFailed():

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
 from gradstep.capturing.budget import BUDGET, Budget
-from gradstep.engines.lookup import too_old
-from gradstep.graph.fence import tell
+from gradstep.engines.lookup import unreadable
+from gradstep.graph.fence import fenced_context, tell, within_fence
 
 
 @contextmanager
@@ -22,28 +22,30 @@ def attached(
 ) -> Iterator[None]:
     """While it lasts, backward calls are intercepted, and modules, lines, and rounds of loops
     noted; with ``values`` of True, also every op; see :func:`gradstep.trace`."""
-    if problem := too_old():
+    if problem := unreadable():
         tell(problem)
         yield
         return
-    # an old PyTorch lacks what these need
+    # one that cannot be read may lack what these need
     from gradstep.engines.pytorch.entry import intercepted
     from gradstep.engines.pytorch.noting import noting
     from gradstep.engines.pytorch.private import complaint
 
-    if problem := complaint():
-        tell(problem)
+    with within_fence("what PyTorch lacks"):
+        if problem := complaint():
+            tell(problem)
     limit = budget if isinstance(budget, int) else budget.limit
+    noted = noting(lines=lines, values=values is True, budget=limit, loops=not defers)
     with (
-        intercepted(),
-        noting(lines=lines, values=values is True, budget=limit, loops=not defers),
+        fenced_context("calls of backward()", intercepted()),
+        fenced_context("modules and lines", noted),
     ):
         yield
 
 
 def scope(name: str) -> AbstractContextManager[None]:
     """Name the ops of PyTorch inside; see :func:`gradstep.scope`."""
-    # an old PyTorch lacks what this needs, and then nothing is noted
+    # one that cannot be read may lack what this needs, and then nothing is noted
     origins_module = sys.modules.get("gradstep.engines.pytorch.origins")
     origins = None if origins_module is None else origins_module.current.get()
     if origins is None or origins.named is None or not origins.noting:

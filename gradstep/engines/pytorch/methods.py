@@ -87,10 +87,10 @@ def hooks_noted(origins: Origins) -> Iterator[None]:
 def _replaced(methods: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
     """Within it, classes have other methods, each around one of that name."""
     changed = [(kind, name, name in vars(kind), ours) for kind, name, ours in methods]
-    for kind, name, _, ours in changed:
-        skip_code(ours.__code__)
-        setattr(kind, name, ours)
     try:
+        for kind, name, _, ours in changed:
+            skip_code(ours.__code__)
+            setattr(kind, name, ours)
         yield
     finally:
         for kind, name, is_own, ours in changed:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from torch.utils.hooks import RemovableHandle
 
@@ -15,6 +15,7 @@ from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, 
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
 from gradstep.engines.pytorch.private import sequence_nr, skip_code
+from gradstep.graph.fence import fenced_context
 
 
 @contextmanager
@@ -33,23 +34,33 @@ def noting(
         origins.loops = Rounds()
     current.set(origins)
     with ExitStack() as stack:
+
+        def enter(what: str, context: AbstractContextManager[object]) -> None:
+            stack.enter_context(fenced_context(what, context))
+
         stack.callback(origins.end, outer)
         if sequence_nr is not None:
             mode = origins.lines = Lines(origins) if lines else None
             watched = Modules(origins, mode)
             origins.named = watched.named
-            stack.enter_context(noting_hooks(RemovableHandle, skip_code))
-            stack.enter_context(hooks_noted(origins))
-            stack.enter_context(watched.noting())
+            enter("lines of hooks", noting_hooks(RemovableHandle, skip_code))
+            enter("hooks of tensors", hooks_noted(origins))
+            enter("modules", watched.noting())
             if mode is not None:
-                stack.enter_context(mode.acting())
-                stack.enter_context(passed_over(mode, "zero_grad", "step"))
-                stack.enter_context(backward_passed_over(mode))
-                stack.enter_context(noting_functions(origins.function))
+                enter("lines of the program", mode.acting())
+                enter("steps of optimizers", passed_over(mode, "zero_grad", "step"))
+                enter("calls of backward()", backward_passed_over(mode))
+                enter("calls of custom Functions", noting_functions(origins.function))
             if values:
-                origins.recorder = origins.ops = Ops(origins, budget)
-                stack.enter_context(origins.ops.acting())
-                stack.enter_context(noting_functions(origins.ops.function))
-                stack.enter_context(passed_over(origins.ops, "step"))
+                enter("values", _ops_noted(origins, budget))
         origins.first_handle = RemovableHandle.next_id
         yield origins
+
+
+@contextmanager
+def _ops_noted(origins: Origins, budget: int) -> Iterator[None]:
+    """Within it, every op is noted, what it was given and what came out."""
+    ops = Ops(origins, budget)
+    with ops.acting(), noting_functions(ops.function), passed_over(ops, "step"):
+        origins.recorder = origins.ops = ops
+        yield

@@ -6,7 +6,8 @@ import argparse
 import os
 from pathlib import Path
 
-from gradstep.engines.lookup import too_old
+from gradstep.engines.lookup import unreadable
+from gradstep.graph.fence import has_failed
 from gradstep.graph.statistics import format_bytes
 from gradstep.program.process import run_as_main
 from gradstep.program.recording import Recording, flight_of, record_target, schedule_of
@@ -93,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     )  # fmt: skip
     failure = record_target(target, options.arguments, recording)
     _say_what_is_in(path, target)
-    return end_as(failure, ExitCode.TARGET if too_old() else ExitCode.FINE)
+    return end_as(failure, ExitCode.TARGET if unreadable() else ExitCode.FINE)
 
 
 def _say_what_is_in(path: Path, target: Target) -> None:
@@ -104,7 +105,7 @@ def _say_what_is_in(path: Path, target: Target) -> None:
             say(f"{text} ({format_bytes(os.path.getsize(path))})")
             for note in run.notes:
                 say(note)
-            if not count and not run.notes and not too_old():
+            if not (count or run.notes or unreadable() or has_failed()):
                 say(f"{target} called neither backward() nor autograd.grad() in its main thread")
     except RecordingError as error:
         say(str(error))
