@@ -103,6 +103,18 @@ def torch(request: pytest.FixtureRequest) -> Any:
     return importlib.import_module(name)
 
 
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A browser for all pages."""
+    from tests.viz.browser import CHROMIUM, Browser
+
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium on the PATH")
+    opened = Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
+
+
 @pytest.fixture
 def declared() -> Iterator[None]:
     """Takes entries that a test declares out of the table again, and what users have of them."""

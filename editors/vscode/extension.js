@@ -24,6 +24,9 @@ class Configurations {
   }
 
   async resolveDebugConfigurationWithSubstitutedVariables(folder, configuration) {
+    if (configuration.debugServer !== undefined) {
+      return configuration; // what serves on a port has a folder and a Python of its own
+    }
     return {
       ...configuration,
       cwd: configuration.cwd ?? folder?.uri.fsPath,

@@ -11,6 +11,7 @@ Two processes serve an editor::
     stops       the breakpoints of the editor as those of a session
     views       frames, scopes and variables at one stop
     capabilities  what an editor is told that it may ask for
+    port        connections over a port: who is let in
     protocol    messages: framing, requests, responses and events
 
 So a program that crashes does not take the editor's connection with it, what it prints cannot get

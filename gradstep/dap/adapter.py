@@ -1,27 +1,28 @@
 """The editor's side: it starts the program in a process of its own, and passes messages on.
 
-The two processes speak over a socket of this machine, on which the program's says a word that only
-the adapter has told it.
+The two processes speak over a port of this machine, on which each shows the other a secret. The
+secrets are in a file that only this user can read: others may see the command line of a process,
+and what a terminal is told of its environment.
 """
 
 from __future__ import annotations
 
 import os
-import secrets
 import socket
 import sys
 from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Event, Thread
 from typing import Final
 
+from gradstep.dap.port import LOCAL, hang_up, new_secret
 from gradstep.dap.process import (
-    LOCAL,
     PATIENCE,
-    TOKEN,
+    Meeting,
     Program,
     accepted,
-    close,
-    close_when_ended,
+    hang_up_when_ended,
     printed_by,
     spawned,
 )
@@ -115,7 +116,7 @@ class Adapter:
     def _launch(self, request: Body) -> None:
         try:
             program = self._started()
-        except Refused as refusal:
+        except (Refused, OSError) as refusal:
             self._client.refuse(request, str(refusal))
             return
         program.send({"type": "request", "seq": 0, "command": "initialize",
@@ -140,19 +141,18 @@ class Adapter:
         }
         folder = text_in(wanted, "cwd", "") or None
         python = text_in(wanted, "python", sys.executable)
-        token = secrets.token_hex()
-        with socket.create_server((LOCAL, 0)) as listener:
+        with socket.create_server((LOCAL, 0)) as listener, TemporaryDirectory() as private:
             listener.settimeout(PATIENCE)
-            port = str(listener.getsockname()[1])
-            words = [python, "-m", "gradstep", "dap", "--serve", port]
-            own = {**environment, TOKEN: token}
+            meeting = Meeting(listener.getsockname()[1], new_secret(), new_secret())
+            file = meeting.written_to(Path(private))
+            words = [python, "-m", "gradstep", "dap", "--serve", str(file)]
             process = None
             if console == "internalConsole":
-                process = spawned(words, folder, own)
-                Thread(target=close_when_ended, args=[process, listener], daemon=True).start()
+                process = spawned(words, folder, environment)
+                Thread(target=hang_up_when_ended, args=[process, listener], daemon=True).start()
             else:
-                self._ask_for_terminal(console, words, folder, own, listener)
-            connection = accepted(listener, token)
+                self._ask_for_terminal(console, words, folder, environment, listener)
+            connection = accepted(listener, meeting)
         if connection is None:
             if process is not None:
                 process.kill()
@@ -183,7 +183,7 @@ class Adapter:
         def watch() -> None:
             answered.wait()
             if self._terminal_refused:
-                close(listener)
+                hang_up(listener)
 
         Thread(target=watch, daemon=True).start()
 
@@ -203,7 +203,7 @@ class Adapter:
         def again() -> None:
             try:
                 program = self._started()
-            except Refused as refusal:
+            except (Refused, OSError) as refusal:
                 self._client.refuse(request, str(refusal))
                 self._client.event("terminated")
                 return

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import codecs
 import os
-import secrets
 import signal
 import socket
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
+from queue import Queue
 from threading import Event, Thread
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NamedTuple
 
+from gradstep.dap.port import LOCAL, channel_of, hang_up, is_secret, welcome
 from gradstep.dap.protocol import BadMessage, Body, Channel, Refused, Unframed
 
-LOCAL: Final = "127.0.0.1"
-TOKEN: Final = "GRADSTEP_DAP_TOKEN"
-"""The environment variable with the word that only this process and its adapter know."""
 PATIENCE: Final = 60.0  # seconds until it has begun
 _LEFT: Final = 2.0  # seconds for what it has printed, once it has ended
 
@@ -45,45 +44,74 @@ def printed_by(process: subprocess.Popen[bytes]) -> str:
     return (lines.decode(errors="replace").strip().splitlines() or [""])[-1]
 
 
-def close_when_ended(process: subprocess.Popen[bytes], listener: socket.socket) -> None:
+def hang_up_when_ended(process: subprocess.Popen[bytes], listener: socket.socket) -> None:
     """Wait for no connection of a process that has ended."""
     process.wait()
-    close(listener)
+    hang_up(listener)
 
 
-def close(listener: socket.socket) -> None:
-    """End the waiting of another thread for a connection."""
-    with suppress(OSError):
-        listener.shutdown(socket.SHUT_RDWR)
-    listener.close()
+class Meeting(NamedTuple):
+    """Where the program's process and its adapter meet, and what each shows to the other."""
+
+    port: int
+    program_secret: str
+    adapter_secret: str
+
+    def written_to(self, folder: Path) -> Path:
+        """Write it to a file in ``folder``."""
+        file = folder / "meeting"
+        file.write_text(" ".join(map(str, self)), "ascii")
+        return file
+
+    @classmethod
+    def read(cls, file: Path) -> Meeting:
+        """Read what :meth:`written_to` has written.
+
+        Raises:
+            OSError: there is no such file.
+            ValueError: it is something else.
+        """
+        port, program_secret, adapter_secret = file.read_text("ascii").split()
+        return cls(int(port), program_secret, adapter_secret)
 
 
-def accepted(listener: socket.socket, token: str) -> socket.socket | None:
-    """Return the first connection that says ``token``; None if none comes."""
-    while True:
-        try:
-            connection, _ = listener.accept()
-            connection.settimeout(PATIENCE)
-            word = connection.recv(len(token), socket.MSG_WAITALL)
-        except OSError:
-            return None
-        if secrets.compare_digest(word, token.encode()):
-            connection.settimeout(None)
-            return connection
+def accepted(listener: socket.socket, meeting: Meeting) -> socket.socket | None:
+    """Return the connection of the program's process; None if it does not come."""
+    came: Queue[socket.socket | None] = Queue()
+
+    def meet(connection: socket.socket, when_shown: Callable[[], None]) -> None:
+        if _shows(connection, meeting.program_secret):
+            when_shown()
+            connection.sendall(meeting.adapter_secret.encode())
+            came.put(socket.socket(fileno=connection.detach()))
+
+    def wait() -> None:
+        welcome(listener, meet)
+        came.put(None)
+
+    Thread(target=wait, daemon=True).start()
+    connection = came.get()
+    hang_up(listener)
+    return connection
+
+
+def connect(meeting: Meeting) -> Channel:
+    """Connect the program's process to its adapter.
+
+    Raises:
+        OSError: the adapter has gone.
+    """
+    connection = socket.create_connection((LOCAL, meeting.port))
+    connection.sendall(meeting.program_secret.encode())
+    if not _shows(connection, meeting.adapter_secret):  # another user has the port now
         connection.close()
-
-
-def connect(port: int, token: str) -> Channel:
-    """Connect the program's process to its adapter."""
-    connection = socket.create_connection((LOCAL, port))
-    connection.sendall(token.encode())
+        raise ConnectionRefusedError
     return channel_of(connection)
 
 
-def channel_of(connection: socket.socket) -> Channel:
-    """Return the channel over a socket; each message leaves at once."""
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return Channel(connection.makefile("rb"), connection.makefile("wb"))
+def _shows(connection: socket.socket, secret: str) -> bool:
+    shown = connection.recv(len(secret), socket.MSG_WAITALL)
+    return is_secret(shown.decode(errors="replace"), secret)
 
 
 class Program:

@@ -12,6 +12,7 @@ Body = dict[str, Any]
 
 _LONGEST_BODY: Final = 64 * 2**20  # bytes
 _LONGEST_HEADER: Final = 4096  # bytes
+_HEADERS: Final = (b"content-length", b"content-type")
 
 
 class BadMessage(ValueError):
@@ -26,7 +27,7 @@ class Refused(Exception):
     """A request that cannot be met; the text says why, and what could be."""
 
 
-def read_message(stream: BinaryIO) -> Body | None:
+def read_message(stream: BinaryIO, longest: int = _LONGEST_BODY) -> Body | None:
     """Read one message; None at the end of the stream.
 
     >>> from io import BytesIO
@@ -35,23 +36,25 @@ def read_message(stream: BinaryIO) -> Body | None:
 
     Raises:
         BadMessage: it is not a JSON object.
-        Unframed: its header says no length, or one beyond 64 MiB.
+        Unframed: a line of its header is none, or it has no length, or one beyond ``longest``.
     """
-    length: int | None = None
+    headers: dict[bytes, bytes] = {}
     while line := stream.readline(_LONGEST_HEADER):
-        line = line.strip()
-        if not line:
+        if not line.rstrip(b"\r\n"):
             break
         name, _, value = line.partition(b":")
-        if name.strip().lower() == b"content-length" and value.strip().isdigit():
-            length = int(value)
-        elif b":" not in line:
+        name = name.lower()
+        # not one more: the first line of HTTP may have a colon, too
+        if name not in _HEADERS or name in headers or not line.endswith(b"\n"):
             raise Unframed(f"'{line[:40].decode(errors='replace')}' is not a header of a message")
+        headers[name] = value.strip()
     else:
         return None
-    if length is None:
+    text = headers.get(b"content-length", b"")
+    if not text.isdigit():
         raise Unframed("a message has no Content-Length")
-    if length > _LONGEST_BODY:
+    length = int(text)
+    if length > longest:
         raise Unframed(f"a message of {length:,} bytes is too long")
     text = stream.read(length)
     if len(text) < length:

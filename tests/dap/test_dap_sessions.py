@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -287,7 +286,7 @@ def test_what_is_no_message_harms_nobody(editor: Editor, tmp_path: Path) -> None
     for text in (b"{", b"[]", b'{"type": 3}', b'{"type": "request", "command": []}'):
         editor.write(b"Content-Length: %d\r\n\r\n%b" % (len(text), text))
     text = b'{"type": "request", "seq": 90, "command": "initialize", "arguments": [1]}'
-    editor.write(b"content-length:%d\r\nOther: x\r\n\r\n%b" % (len(text), text))
+    editor.write(b"content-length:%d\r\nContent-Type: x\r\n\r\n%b" % (len(text), text))
     with pytest.raises(Failed, match="'arguments' is not a JSON object"):
         editor.response(90)
     with pytest.raises(Failed, match="'env' is not a JSON object"):
@@ -457,17 +456,3 @@ def test_a_program_reads_and_writes_in_a_terminal_of_the_editor(
         assert editor.end() == 0
         assert terminal.stdout is not None
         assert terminal.stdout.read().decode().splitlines()[-1] == "bye Ada"
-
-
-def test_editors_are_served_on_a_port(tmp_path: Path) -> None:
-    process = start(tmp_path, "--port", "0")
-    assert process.stdout is not None
-    try:
-        port = int(process.stdout.readline().decode().rpartition(":")[2])
-        for _ in range(2):
-            with socket.create_connection(("127.0.0.1", port)) as connection:
-                editor = Editor(connection.makefile("wb"), connection.makefile("rb"))
-                assert editor.ask("initialize")["supportsStepBack"] is True
-    finally:
-        process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 130

@@ -13,17 +13,7 @@ import gradstep
 from gradstep import scope, trace
 from gradstep_viz.picture.model import VIEWS
 from tests.viz import sample_graphs, test_common_module
-from tests.viz.browser import CHROMIUM, Browser
 from tests.viz.test_comparison import drawn, graph
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the PATH")
-    opened = Browser(tmp_path_factory.mktemp("browser"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -6,11 +6,13 @@ import argparse
 import os
 import socket
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
-from threading import Thread
+from pathlib import Path
 
 from gradstep.dap.adapter import Adapter
-from gradstep.dap.process import LOCAL, TOKEN, channel_of, connect
+from gradstep.dap.port import LOCAL, LockedChannel, new_secret, welcome
+from gradstep.dap.process import Meeting, connect
 from gradstep.dap.protocol import Channel
 from gradstep_tui import output
 from gradstep_tui.ending import end_as, tell
@@ -21,7 +23,9 @@ from gradstep_tui.output import show
 _NOTES = """\
 An editor starts this command; the page "Debug in an editor" of the
 documentation has the configuration of several. With --port, it serves editors
-on this machine until ctrl+c ends it.
+on this machine until ctrl+c ends it. It prints a secret then, a new one each
+time: the configuration of the editor has to carry it as "secret", for
+whoever is served can run any command.
 
 examples:
   gradstep dap
@@ -38,9 +42,9 @@ def parser() -> Parser:
         "standard\ninput and output.",
         _NOTES,
     )
-    command.option("--port", type=_port, metavar="PORT", help="listen there for editors on "
-                         "this machine; 0 for a free port, which is printed")  # fmt: skip
-    command.option("--serve", type=_port, metavar="PORT", help=argparse.SUPPRESS)
+    command.option("--port", type=_port, metavar="PORT", help="listen there for editors on this "
+                   "machine; 0 for a free port; the port and a secret are printed")  # fmt: skip
+    command.option("--serve", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     return command
 
 
@@ -70,28 +74,30 @@ def _listen(port: int) -> int:
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise Failure(f"cannot listen on port {port} ({reason})", ExitCode.USAGE) from None
+    secret = new_secret()
+
+    def meet(connection: socket.socket, when_shown: Callable[[], None]) -> None:
+        Adapter(LockedChannel(connection, secret, when_shown)).serve()
+
     with listener:
-        show(f"gradstep listens on {LOCAL}:{listener.getsockname()[1]}")
+        show(f"gradstep listens on {LOCAL}:{listener.getsockname()[1]}\nsecret: {secret}")
         output.flush()
-        while True:
-            connection, _ = listener.accept()
-            Thread(target=_serve, args=[connection], daemon=True).start()
+        welcome(listener, meet)
+    return ExitCode.FINE
 
 
-def _serve(connection: socket.socket) -> None:
-    with connection:
-        Adapter(channel_of(connection)).serve()
-
-
-def _run_program(port: int) -> int:
+def _run_program(file: Path) -> int:
     """Run the program that an adapter wants, as a process of its own."""
     # the adapter need not wait for it
     from gradstep.dap.server import Server
 
+    try:
+        channel = connect(Meeting.read(file))
+    except (OSError, ValueError):
+        raise Failure("the editor that started this has gone", ExitCode.USAGE) from None
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper) and not stream.isatty():
             stream.reconfigure(encoding="utf-8", line_buffering=True)
-    channel = connect(port, os.environ.pop(TOKEN, ""))
     name = "gradstep"
     channel.event("process", name=name, systemProcessId=os.getpid(), startMethod="launch")
     code: int | None = None
