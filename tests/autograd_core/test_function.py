@@ -187,6 +187,9 @@ def test_once_differentiable_refuses_the_second_time(torch: Any) -> None:
     x = tensor(torch, 3)
     (g,) = torch.autograd.grad((Square.apply(x) * x).sum(), x, create_graph=True)
     assert array(g) == [27]
+    # what was computed without a graph leads nowhere; what was not, as the factor x, does
+    (second,) = torch.autograd.grad(g.sum(), x, retain_graph=True)
+    assert array(second) == [6]
     with pytest.raises(RuntimeError, match="once_differentiable"):
         g.sum().backward()
 

@@ -195,22 +195,23 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             isinstance(g, Tensor) and g.requires_grad for g in gradients
         ):
             return result
-        several = isinstance(result, tuple)
-        wrapped = tuple(
-            _Refuse.apply(g, *gradients) if isinstance(g, Tensor) else g
-            for g in (result if several else (result,))
+        # as in PyTorch, the node that raises leads to leaves of its own, and to no argument
+        return _Refuse.apply(
+            *(
+                g.detach().requires_grad_() if isinstance(g, Tensor) else g
+                for g in (result if isinstance(result, tuple) else (result,))
+            )
         )
-        return wrapped if several else wrapped[0]
 
     return wrapper
 
 
 class _Refuse(Function):
-    """Passes its first argument through, and raises when differentiated."""
+    """Passes its arguments through, and raises when differentiated."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, *others: Tensor) -> Tensor:
-        return x
+    def forward(ctx: Any, *gradients: Any) -> Any:
+        return gradients if len(gradients) > 1 else gradients[0]
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
