@@ -181,9 +181,12 @@ class GraphTask:
         pending = self.pending
         keep = self.keep or None  # a gradient that nobody else has may then be written over
         take, waiting = pending.pop, pending.get
-        # One buffer is here: most gradients wait for the next node, past the dictionary.
+        # One buffer is here: most gradients wait for the next node, past the dictionary.  It is
+        # never that of a Port, which is known by its value, not its identity.
         place: Any = None
         held: Gradient = None
+        a: Any  # what a node sends along its edges
+        b: Any
         for node in nodes:
             notes = node.notes
             kind = node.kind if notes is None or notes.hooks is None else GENERAL
@@ -209,21 +212,12 @@ class GraphTask:
                 if node.to is not None:
                     a = reduce_gradient(a, node.to[0])
                 edge: Any = node.i0
-                if edge is place:
-                    g = held
-                    held = g + a if g.size < LARGE else add_large(g, a)
-                else:
-                    g = waiting(edge)
-                    if g is not None:
-                        pending[edge] = g + a if g.size < LARGE else add_large(g, a)
-                    elif place is None:
-                        place, held = edge, a
-                    else:
-                        pending[edge] = a
+                on: Any = None
             elif kind == LEAF:
                 # Nothing here may hold on to the gradient, or the leaf could not take it over.
                 a = b = None
                 node.backward(g, keep)
+                continue
             else:
                 a, b = node.backward(g, keep)
                 if kind == TWO_REDUCED:
@@ -234,32 +228,26 @@ class GraphTask:
                             a = reduce_gradient(a, first)
                         if second is not None:
                             b = reduce_gradient(b, second)
-                edge = node.i0
-                if edge is not None:
-                    if edge is place:
-                        g = held
-                        held = g + a if g.size < LARGE else add_large(g, a)
+                edge, on = node.i0, node.i1
+                if edge is None:
+                    if on is None:
+                        continue
+                    edge, a, on = on, b, None
+            while True:
+                if edge is place:
+                    g = held
+                    held = g + a if g.size < LARGE else add_large(g, a)
+                else:
+                    g = waiting(edge) if pending else None  # in a chain, nothing waits there
+                    if g is not None:
+                        pending[edge] = g + a if g.size < LARGE else add_large(g, a)
+                    elif place is None and type(edge) is not Port:
+                        place, held = edge, a
                     else:
-                        g = waiting(edge)
-                        if g is not None:
-                            pending[edge] = g + a if g.size < LARGE else add_large(g, a)
-                        elif place is None:
-                            place, held = edge, a
-                        else:
-                            pending[edge] = a
-                edge = node.i1
-                if edge is not None:
-                    if edge is place:
-                        g = held
-                        held = g + b if g.size < LARGE else add_large(g, b)
-                    else:
-                        g = waiting(edge)
-                        if g is not None:
-                            pending[edge] = g + b if g.size < LARGE else add_large(g, b)
-                        elif place is None:
-                            place, held = edge, b
-                        else:
-                            pending[edge] = b
+                        pending[edge] = a
+                if on is None:
+                    break
+                edge, a, on = on, b, None
         if place is not None:
             pending[place] = held
 
