@@ -25,6 +25,7 @@ def go_through(path: Path, requested: CallSelector, handle: Handle) -> None:
     """
     try:
         with FileRun(path) as run:
+            run.require_calls()
             for index in wanted(run, requested):
                 call = RecordedCall(run, index)
                 show_sources(run, call)
@@ -43,6 +44,7 @@ def first_in_full(path: Path) -> CallSelector:
     """
     try:
         with FileRun(path) as run:
+            run.require_calls()
             call = run.call(run.full[0]) if run.full else None
     except RecordingError as error:
         raise ProgramError(error.problem, remedy=error.remedy) from None

@@ -39,8 +39,7 @@ class Recording:
 
     Calls of the thread that began it are recorded. Made by :func:`record`.
 
-    Attributes:
-        path: the file.
+    A recording that is at ``path`` already gets another name first.
     """
 
     def __init__(
@@ -54,12 +53,29 @@ class Recording:
         command: tuple[str, ...] = (),
         folder: Path | None = None,
     ) -> None:
-        self.path = Path(path)
+        self._path = Path(path)
+        self._sink: FileSink | None = None
         self._schedule, self._flight = schedule, flight
         self._max_size, self._sources = max_size, sources
         self._command, self._folder = command, folder
         self._within = ExitStack()
         self._watcher: Watcher | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file; it has another name than was asked for where somebody else writes to that, or
+        it cannot be written."""
+        return self._path if self._sink is None else self._sink.path
+
+    @property
+    def file(self) -> Path | None:
+        """Where the file is, whatever the current directory is; None as long as there is none."""
+        return None if self._sink is None else self._sink.file
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the file could not be written, or not to its end."""
+        return self._sink is not None and self._sink.has_failed
 
     @property
     def calls(self) -> int:
@@ -70,7 +86,7 @@ class Recording:
         """Begin to record, if that has not begun; the lines of PyTorch's ops are not noted.
 
         Raises:
-            RecordingError: the file cannot be written.
+            RecordingError: the path is no place for a recording: another file is there.
         """
         # the mode that notes lines has to end where it began, not within another one: ``with`` does
         self._start(lines=False)
@@ -79,7 +95,9 @@ class Recording:
         if self._watcher is not None:
             return
         header = _header(self._command)
-        sink = FileSink(self.path, header, self._max_size)
+        sink = self._sink = FileSink(
+            self._path, header, self._max_size, waits=self._flight is not None
+        )
         watcher = self._watcher = Watcher(
             sink, header, self._schedule, self._flight, folder=self._folder,
             sources=self._sources,
@@ -185,7 +203,8 @@ def record(
     """Record the backward calls of this program, to look at them later or elsewhere.
 
     Args:
-        path: the file to write; one that is a recording is replaced.
+        path: the file to write. A recording that is there is renamed, ``run.gsr`` to
+            ``run.1.gsr``; another file is not touched.
         call: which calls to keep in full: ``3``, ``last``, ``all`` or ``1,100:110``. By default the
             first ten, then 16, 32, 64, ..., and the newest for which there is time. Of all others,
             the loss and the leaves are kept.
@@ -193,7 +212,8 @@ def record(
         values: what to keep of a call in full: ``stats`` describes all that flows in it, ``all``
             keeps the tensors, too; ``leaves`` keeps no call in full.
         when: a flight recorder: keep the newest calls in memory, and write them when a loss or a
-            gradient is ``nan`` or ``inf``, or either (``nan,inf``), and when the program fails.
+            gradient is ``nan`` or ``inf``, or either (``nan,inf``), and when the program fails. No
+            file is touched before.
         keep: how many calls that is.
         budget: what the program may take, as a multiple of what it takes plainly; None is without
             bound.
@@ -202,7 +222,8 @@ def record(
 
     Raises:
         ValueError: an argument is none of these.
-        RecordingError: the file cannot be written; when the recording begins.
+        RecordingError: there is another file at ``path``, or no such folder; when the recording
+            begins. Where the file cannot be written, the program runs without a recording.
 
     >>> import autograd_core as torch, gradstep, tempfile, os
     >>> path = os.path.join(tempfile.mkdtemp(), "run.gsr")
@@ -261,7 +282,7 @@ def record_target(target: Target, arguments: list[str], recording: Recording) ->
 
     Raises:
         ProgramError: there is no such program.
-        RecordingError: the file cannot be written.
+        RecordingError: the path is no place for a recording.
     """
     require_file(target)
     if target.name:

@@ -38,7 +38,6 @@ from gradstep.recording.facts import (
 )
 from gradstep.recording.run import no_such_call
 
-_MAGIC: Final = b"SQLite format 3\0"
 _ERRORS: Final = (
     sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError,
     RecursionError, MemoryError, zlib.error,
@@ -51,10 +50,9 @@ def is_recording(path: Path) -> bool:
     """Return whether a file begins as a recording does."""
     try:
         with path.open("rb") as file:
-            head = file.read(100)
+            return schema.is_head(file.read(schema.HEAD))
     except OSError:
         return False
-    return head[:16] == _MAGIC and head[68:72] == schema.APPLICATION_ID.to_bytes(4, "big")
 
 
 class FileRun:
@@ -69,10 +67,9 @@ class FileRun:
         self.path = path
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         head = _head(path)
-        if head[:16] != _MAGIC:
-            raise BadRecording(f"{path} is no recording")
-        if head[68:72] != schema.APPLICATION_ID.to_bytes(4, "big"):
-            raise BadRecording(f"{path} is a database, but no recording")
+        if not schema.is_head(head):
+            kind = "a database, but " if head.startswith(schema.MAGIC) else ""
+            raise BadRecording(f"{path} is {kind}no recording")
         version = int.from_bytes(head[60:64], "big")
         if version > schema.VERSION:
             raise BadRecording(
@@ -223,6 +220,18 @@ class FileRun:
         with self._reading():
             return [int(index) for (index,) in self._rows("SELECT call FROM calls ORDER BY call")]
 
+    def require_calls(self) -> None:
+        """See that there is something to tell of.
+
+        Raises:
+            NotRecorded: no call was recorded; why, if that is known.
+        """
+        if not self.indices:
+            why = "the program called neither backward() nor autograd.grad() in its main thread"
+            raise NotRecorded(
+                f"{self.path}: no call was recorded", remedy="; ".join(self.notes) or why
+            )
+
     @cached_property
     def full(self) -> Sequence[int]:
         with self._reading():
@@ -354,7 +363,7 @@ def _head(path: Path) -> bytes:
     """
     try:
         with path.open("rb") as file:
-            return file.read(100)
+            return file.read(schema.HEAD)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise RecordingError(f"cannot read {path} ({reason})") from None

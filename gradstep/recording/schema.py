@@ -10,6 +10,9 @@ APPLICATION_ID: Final = 0x67737265  # "gsre"
 VERSION: Final = 1
 CHUNK: Final = 1 << 24
 """Bytes of a tensor in one row."""
+HEAD: Final = 100
+"""Bytes that tell what a file is."""
+MAGIC: Final = b"SQLite format 3\0"
 
 _STATISTICS: Final = """{0}size INTEGER, {0}rms REAL, {0}minimum REAL, {0}maximum REAL,
   {0}zeros INTEGER, {0}nans INTEGER, {0}infs INTEGER"""
@@ -53,6 +56,11 @@ OF_CALL: Final = (
     "leaf_calls", "flows", "tensors", "chunks", "node_tensors", "edge_tensors"
 )  # fmt: skip
 """The tables that have rows of a call."""
+
+
+def is_head(head: bytes) -> bool:
+    """Return whether a file that begins so is a recording."""
+    return head.startswith(MAGIC) and head[68:72] == APPLICATION_ID.to_bytes(4, "big")
 
 
 def expected() -> set[tuple[str, str]]:

@@ -15,12 +15,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
-from typing import IO, Any, Final
+from typing import Any, Final
 
 from gradstep.graph.fence import tell
 from gradstep.graph.serialize import from_json
 from gradstep.graph.statistics import format_bytes
 from gradstep.recording import encoding, schema
+from gradstep.recording.claiming import Claimed, claim, place_at, said
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import (
     CallFacts,
@@ -36,25 +37,41 @@ from gradstep.text import plural
 
 MAX_SIZE: Final = 2 << 30
 """Bytes of a recording, by default."""
-_BESIDE: Final = ("-wal", "-shm", "-journal")
 
 
 class FileSink:
     """Writes a run to ``path``, in two transactions for each call; see
     :class:`~gradstep.recording.run.Sink`.
 
-    Where the file cannot be written any more, the recording ends with a message, and the program
-    goes on. Beyond ``max_size`` bytes, older calls are thinned: of ever more of them only the line,
-    the loss and the time are kept; never of the first, the newest, and those with something wrong.
+    Where the file cannot be written, or not any more, the recording ends with a message, and the
+    program goes on. Beyond ``max_size`` bytes, older calls are thinned: of ever more of them only
+    the line, the loss and the time are kept; never of the first, the newest, and those with
+    something wrong.
+
+    Args:
+        path: the file; a recording that is there gets another name, see
+            :func:`~gradstep.recording.claiming.claim`.
+        waits: keep all in memory, and touch no file, until the first call is told.
+
+    Attributes:
+        path: the file that is written, which may have another name.
+        file: where that is, None as long as there is none.
+        has_failed: it cannot be written, or not any more.
 
     Raises:
-        RecordingError: the file cannot be made, is none of ours, or somebody writes to it.
+        RecordingError: there can be no recording at ``path``, as where there is another file.
     """
 
-    def __init__(self, path: Path, header: Header, max_size: int = MAX_SIZE) -> None:
+    def __init__(
+        self, path: Path, header: Header, max_size: int = MAX_SIZE, *, waits: bool = False
+    ) -> None:
+        self._place = place_at(path)  # now: the program may change the directory
         self.path = path
+        self.file: Path | None = None
+        self.has_failed = False
+        self._waits = waits
         self._max_size = max_size
-        self._lock = _lock(path)
+        self._claimed: Claimed | None = None
         self._database: sqlite3.Connection | None = None
         self._structures: dict[str, int] = {}
         self._recorded: deque[int] = deque()  # calls that can be thinned, the oldest first
@@ -65,11 +82,11 @@ class FileSink:
         self._calls = 0
         self._process = os.getpid()
         self._busy = RLock()
-        try:
-            self._database = _create(path, header)
-        except (sqlite3.Error, OSError) as error:
-            self._close()
-            raise RecordingError(f"cannot write {path} ({_said(error)})") from None
+        if waits:
+            self._database = _connected(":memory:")
+            _add_tables(self._database, header)
+        else:
+            self._open(lambda database: _add_tables(database, header))
 
     @property
     def is_open(self) -> bool:
@@ -117,6 +134,10 @@ class FileSink:
         self._write(_CALL, encoding.call_row(call, None))
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
+        memory = self._database
+        if self._waits and self.is_open and memory is not None:
+            self._open(memory.backup)
+            memory.close()
         rows = [encoding.leaf_call_row(call.index, leaf) for leaf in leaves]
 
         def put(database: sqlite3.Connection) -> None:
@@ -140,14 +161,14 @@ class FileSink:
         self._change(put)
 
     def add_end(self) -> None:
-        """Take note that the run is over, and make one file of it."""
+        """Take note that the run is over, and make one file of it, if there is any."""
         if self._thinned:
             self.add_note(
                 f"to stay within {format_bytes(self._max_size)}, only the line, the loss and the "
                 f"time were kept of {plural(self._thinned, 'call')}"
             )
         self._write(_insert("meta", 2), ("finished", "true"))
-        if self._database is not None and self.is_open:
+        if self._database is not None and self.is_open and not self._waits:
             # where the disk is full, the files that stay belong together
             with suppress(sqlite3.Error):
                 self._database.execute("PRAGMA journal_mode = DELETE").fetchall()
@@ -156,6 +177,30 @@ class FileSink:
     def _put_call(self, database: sqlite3.Connection, call: CallFacts) -> None:
         structure = self._structures.get(call.structure)
         _many(database, _CALL, [encoding.call_row(call, structure)])
+
+    def _open(self, fill: Callable[[sqlite3.Connection], None]) -> None:
+        """Make the file, with what it begins with; where that fails, the program goes on."""
+        self._waits, self._database = False, None
+        try:
+            self._claimed = claimed = claim(self._place)
+            self.path = claimed.name
+            if claimed.told:
+                tell(claimed.told)
+            self._database = _connected(claimed.file)
+            fill(self._database)
+            self._database.execute("PRAGMA journal_mode = WAL").fetchall()
+            self._database.execute("PRAGMA synchronous = NORMAL")
+            self._database.execute(f"PRAGMA journal_size_limit = {schema.CHUNK}")
+            self.file = claimed.file
+        except RecordingError as error:
+            self._give_up(f"nothing is recorded: {error}")
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(f"nothing is recorded: cannot write {self.path} ({said(error)})")
+
+    def _give_up(self, problem: str) -> None:
+        tell(problem)
+        self.has_failed = True
+        self._close()
 
     def _write(self, statement: str, row: encoding.Row) -> None:
         self._change(lambda database: _many(database, statement, [row]))
@@ -170,8 +215,9 @@ class FileSink:
                     put(database)
             except (sqlite3.Error, OSError) as error:
                 kept = f"{plural(self._calls, 'call')} in {self.path}"
-                tell(f"the recording ends here: cannot write {self.path} ({_said(error)}); {kept}")
-                self._close()
+                self._give_up(
+                    f"the recording ends here: cannot write {self.path} ({said(error)}); {kept}"
+                )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -191,7 +237,9 @@ class FileSink:
             if self._database is not None:
                 with suppress(sqlite3.Error):
                     self._database.close()
-            self._lock.close()  # not before the database: this would let go of its locks, too
+            if self._claimed is not None:
+                self._claimed.release()  # after the database: this lets go of its locks, too
+                self._claimed = None
         self._database = None
 
     def _thin(self) -> None:
@@ -276,75 +324,18 @@ def _writable(value: Any) -> Any:
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _lock(path: Path) -> IO[bytes]:
-    """Open the file for us alone, making it where it is not there.
-
-    Raises:
-        RecordingError: it is another file, or another process writes to it.
-    """
-    if path.is_dir():
-        raise RecordingError(f"{path} is a directory; name a file")
-    try:
-        # unbuffered: a child that the program forks moves the place in the file
-        file = path.open("ab+", buffering=0)
-    except OSError as error:
-        raise RecordingError(f"cannot write {path} ({_said(error)})") from None
-    if not _locked(file):
-        file.close()
-        raise RecordingError(
-            f"another process is recording to {path}", remedy="name another file with -o"
-        )
-    file.seek(0)
-    head = file.read(100)
-    ours = head[:16] == b"SQLite format 3\0" and head[68:72] == _ID
-    if head and not ours:
-        file.close()
-        raise RecordingError(
-            f"{path} is there, and is no recording", remedy="name another file with -o"
-        )
-    return file
-
-
-_ID: Final = schema.APPLICATION_ID.to_bytes(4, "big")
-
-
-def _locked(file: IO[bytes]) -> bool:
-    """Take the lock of a file, if nobody has it; where the system has none, everybody gets it."""
-    try:
-        import fcntl  # not everywhere
-    except ImportError:
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (11, 13, 35)  # some file systems have no locks
-    return True
-
-
-def _create(path: Path, header: Header) -> sqlite3.Connection:
-    """Return a new database in place of an old one."""
-    for ending in _BESIDE:
-        Path(f"{path}{ending}").unlink(missing_ok=True)
-    os.truncate(path, 0)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    try:
-        database.execute("PRAGMA page_size = 4096")
-        database.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
-        database.execute(f"PRAGMA user_version = {schema.VERSION}")
-        database.execute("BEGIN")
-        for statement in schema.TABLES.split(";"):
-            database.execute(statement)
-        _put_header(database, header)
-        database.execute("COMMIT")
-        database.execute("PRAGMA journal_mode = WAL").fetchall()
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute(f"PRAGMA journal_size_limit = {schema.CHUNK}")
-    except BaseException:
-        database.close()
-        raise
+def _connected(file: Path | str) -> sqlite3.Connection:
+    database = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    database.execute("PRAGMA page_size = 4096")
     return database
 
 
-def _said(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error)
-    return " ".join(text.lower().split())
+def _add_tables(database: sqlite3.Connection, header: Header) -> None:
+    """Make a recording of an empty database."""
+    database.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+    database.execute(f"PRAGMA user_version = {schema.VERSION}")
+    database.execute("BEGIN")
+    for statement in schema.TABLES.split(";"):
+        database.execute(statement)
+    _put_header(database, header)
+    database.execute("COMMIT")

@@ -188,18 +188,6 @@ def test_a_full_disk_ends_the_recording_and_not_the_program(script: Path, tmp_pa
     assert 0 < read_all(path) < 60
 
 
-def test_a_recording_that_somebody_writes_is_left_alone(tmp_path: Path) -> None:
-    path = tmp_path / "run.gsr"
-    first = FileSink(path, HEADER)
-    with pytest.raises(RecordingError, match="another process is recording"):
-        FileSink(path, HEADER)
-    first.add_ended(CallFacts(1, "backward", 1, None, "call"), [], None)
-    first.add_end()
-    assert read_all(path) == 1
-    FileSink(path, HEADER).add_end()  # a recording that is over is replaced
-    assert read_all(path) == 0
-
-
 def test_a_recording_that_is_written_is_read_as_it_was_when_it_was_opened(
     tmp_path: Path,
 ) -> None:
@@ -214,18 +202,6 @@ def test_a_recording_that_is_written_is_read_as_it_was_when_it_was_opened(
             assert [call.index for call in run.calls()] == [1]
             assert len(run.leaves) == 1
     assert read_all(path) == 2
-
-
-def test_a_file_that_is_no_recording_is_not_overwritten(tmp_path: Path) -> None:
-    path = tmp_path / "thesis.txt"
-    path.write_text("all of it")
-    with pytest.raises(RecordingError, match="is there, and is no recording"):
-        FileSink(path, HEADER)
-    assert path.read_text() == "all of it"
-    with pytest.raises(RecordingError, match="is a directory"):
-        FileSink(tmp_path, HEADER)
-    with pytest.raises(RecordingError, match="no such file or directory"):
-        FileSink(tmp_path / "nowhere" / "run.gsr", HEADER)
 
 
 def test_a_name_that_is_no_text_is_written_all_the_same(tmp_path: Path) -> None:

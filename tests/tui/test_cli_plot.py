@@ -78,7 +78,7 @@ def test_a_recording_is_plotted_without_its_program(
     assert main(["plot", "--call", "40", "run.gsr"]) == 3
     _, err = capfdbinary.readouterr()
     assert b"no leaf matches 'nothing'" in err
-    assert b"no call was recorded" in err
+    assert b"no such call was recorded" in err
 
 
 @needs_matplotlib

@@ -275,7 +275,7 @@ def test_nothing_to_draw_is_an_error_that_says_so() -> None:
     for what, said in (("rms", "the leaves of no call"), ("loss", "no loss of any call")):
         with pytest.raises(NothingToDraw, match=said):
             contents_of(bare, what)  # type: ignore[arg-type]
-    with pytest.raises(NothingToDraw, match="no call was recorded"):
+    with pytest.raises(NothingToDraw, match="no such call was recorded"):
         contents_of(bare, wanted=lambda call: False)
 
 

@@ -19,11 +19,12 @@ def paths_by_rank(names: Sequence[str]) -> dict[int, Path]:
 
     Raises:
         Failure: two are of the same rank.
-        RecordingError: one cannot be read.
+        RecordingError: one cannot be read, or has no call.
     """
     paths: dict[int, Path] = {}
     for name in names:
         with FileRun(Path(name)) as run:
+            run.require_calls()
             rank = run.header.rank
         if rank in paths:
             raise Failure(

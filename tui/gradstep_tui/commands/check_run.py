@@ -161,10 +161,11 @@ def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes.
 
     Raises:
-        RecordingError: the file cannot be read.
+        RecordingError: the file cannot be read, or has no call.
     """
     program = str(target)
     with FileRun(Path(target.place)) as run:
+        run.require_calls()
         calls = list(run.calls())
         keep_texts(run, {call.line.file for call in calls if call.line is not None})
         evidence = Evidence(run)

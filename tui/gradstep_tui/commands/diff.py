@@ -266,7 +266,9 @@ def _run(name: str, arguments: list[str], call: str, path: Path, within: ExitSta
     """Return the run that a word of the command means."""
     place = Path(name)
     if name.endswith(".gsr") or is_recording(place):
-        return within.enter_context(FileRun(place))
+        run = within.enter_context(FileRun(place))
+        run.require_calls()
+        return run
     if name.endswith(".json"):
         return run_of_graph(_graph(place), (name,))
     target = parse_target(name)

@@ -106,6 +106,7 @@ def run(options: argparse.Namespace) -> int:
     failure = None
     if recording is not None:
         with FileRun(recording) as facts:
+            facts.require_calls()
             drawing: Rendering | None = draw(facts)
     else:
         assert target is not None

@@ -12,17 +12,20 @@ from gradstep.graph.statistics import format_bytes
 from gradstep.program.process import run_as_main
 from gradstep.program.recording import Recording, flight_of, record_target, schedule_of
 from gradstep.program.target import Target, parse_target
+from gradstep.recording.claiming import place_at
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.reading import FileRun
 from gradstep.recording.schedule import BUDGET
+from gradstep.recording.watcher import Flight
 from gradstep.recording.writing import MAX_SIZE
 from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
+from gradstep_tui.destination import Destination, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import positive_number, size
 from gradstep_tui.output import say
-from gradstep_tui.ranks import add_rank_option, chooses_this_process, file_of_rank
+from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
 _TARGET = """\
 TARGET is a script (train.py) or a module (-m package.train); it runs whole,
@@ -53,7 +56,8 @@ def parser() -> TargetParser:
     )
     add = command.option
     add("-o", dest="output", default="run.gsr", metavar="FILE",
-        help="the file to write (default: run.gsr)")  # fmt: skip
+        help="the file to write (default: run.gsr); a recording that is there becomes "
+        "run.1.gsr")  # fmt: skip
     add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
         "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest for which there is "
         "time)")  # fmt: skip
@@ -63,7 +67,8 @@ def parser() -> TargetParser:
         help="what to keep of a call in full: stats (default) describes all that flows; all "
         "keeps the tensors, too; leaves keeps no call in full")  # fmt: skip
     add("--when", default="", metavar="nan,inf", help="keep the newest calls in memory, and write "
-        "them only when a loss or a gradient is NaN or infinite, or the program fails")  # fmt: skip
+        "them only when a loss or a gradient is NaN or infinite, or the program fails; no file is "
+        "touched before")  # fmt: skip
     add("--keep", type=positive_number, default=20, metavar="N",
         help="how many calls --when keeps (default: 20)")  # fmt: skip
     add("--budget", type=_budget, default=BUDGET, metavar="X", help="the time that the run may "
@@ -84,8 +89,9 @@ def run(options: argparse.Namespace) -> int:
     flight = flight_of(options.when, options.keep)
     if options.output == "-":
         raise Failure("a recording cannot be written to standard output", ExitCode.USAGE)
-    path = file_of_rank(Path(options.output), options.on_rank)
-    if not chooses_this_process(options.on_rank):
+    saves = chooses_this_process(options.on_rank)
+    path = Path(Destination.of(options.output, options.on_rank, saves, _place).name)
+    if not saves:
         run_as_main(target, options.arguments)
         return ExitCode.FINE
     recording = Recording(
@@ -93,22 +99,51 @@ def run(options: argparse.Namespace) -> int:
         command=(str(target), *options.arguments), folder=target.folder,
     )  # fmt: skip
     failure = record_target(target, options.arguments, recording)
-    _say_what_is_in(path, target)
+    if recording.file is not None:
+        _say_what_is_in(recording.file, str(recording.path), target)
+    elif flight is not None and not recording.has_failed:
+        _say_why_nothing_is_there(recording, flight, target, failed=failure is not None)
     return end_as(failure, ExitCode.TARGET if unreadable() else ExitCode.FINE)
 
 
-def _say_what_is_in(path: Path, target: Target) -> None:
+def _place(path: Path) -> Path:
+    """See that a recording can be written to ``path``."""
     try:
-        with FileRun(path) as run:
+        place_at(path)
+    except RecordingError as error:
+        raise Failure(str(error), ExitCode.USAGE) from None
+    return writable(path)
+
+
+def _say_what_is_in(file: Path, name: str, target: Target) -> None:
+    try:
+        with FileRun(file) as run:
             count, full = len(run.indices), len(run.full)
-            text = f"{path}: {plural(count, 'call')}, {full} in full"
-            say(f"{text} ({format_bytes(os.path.getsize(path))})")
+            kept = f"{plural(count, 'call')}, {full} in full" if count else "no call was recorded"
+            say(f"{name}: {kept} ({format_bytes(os.path.getsize(file))})")
             for note in run.notes:
                 say(note)
             if not (count or run.notes or unreadable() or has_failed()):
-                say(f"{target} called neither backward() nor autograd.grad() in its main thread")
+                say(_no_call(target))
     except RecordingError as error:
         say(str(error))
+
+
+def _say_why_nothing_is_there(
+    recording: Recording, flight: Flight, target: Target, *, failed: bool
+) -> None:
+    """Say that a flight recorder had no reason to write."""
+    if recording.calls:
+        ran = f"{plural(recording.calls, 'call')} ran"
+        why = f"{ran}, and none had {' or '.join(flight.when)}"
+    else:
+        why = "no call ran" if failed or unreadable() or has_failed() else _no_call(target)
+    there = "; the recording that is there is older" if recording.path.exists() else ""
+    say(f"{recording.path} is not written: {why}{there}")
+
+
+def _no_call(target: Target) -> str:
+    return f"{target} called neither backward() nor autograd.grad() in its main thread"
 
 
 def _budget(text: str) -> float | None:

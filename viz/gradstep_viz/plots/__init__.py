@@ -76,7 +76,7 @@ def plot(
     Raises:
         VizError: there is nothing to draw, no leaf matches, or the file cannot be written.
         RendererUnavailable: matplotlib is not installed.
-        RecordingError: the file is no recording, or is damaged.
+        RecordingError: the file is no recording, is damaged, or has no call.
     """
     chosen = plot_format(out, format)
     if what is not None:
@@ -94,9 +94,11 @@ def plot(
 
 
 def _opened(recording: Run | str | os.PathLike[str]) -> AbstractContextManager[Run]:
-    if isinstance(recording, str | os.PathLike):
-        return FileRun(Path(recording))
-    return nullcontext(recording)
+    if not isinstance(recording, str | os.PathLike):
+        return nullcontext(recording)
+    run = FileRun(Path(recording))
+    run.require_calls()
+    return run
 
 
 def _wanted(run: Run, selector: CallSelector, any_kind: bool) -> Callable[[CallFacts], bool]:

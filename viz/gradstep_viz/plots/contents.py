@@ -94,7 +94,8 @@ def contents_of(
     """
     calls = [call for call in run.calls() if wanted(call)]
     if not calls:
-        raise NothingToDraw("no call was recorded", remedy="record some that exist")
+        which = "such call" if run.indices else "call"
+        raise NothingToDraw(f"no {which} was recorded")
     chosen = set(matching(run.leaves, of))
     title = title_of(run.header, calls) if title is None else printable(title)
     known = {call.index: call for call in calls}
