@@ -9,6 +9,7 @@ from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
 from gradstep.comparing.runs import structure_differences
+from gradstep.graph import infinities
 from gradstep.graph.model import Graph
 from gradstep.recording.facts import CallFacts, LeafFacts
 from gradstep.recording.run import Run, graph_of
@@ -92,10 +93,10 @@ def _trouble(run: Run, call: CallFacts) -> tuple[int, str]:
                 (0, id) if graph.halves[id] == "forward" else (1, graph.orders.get(id, -1))
             ),
         )
+        not_finite = infinities.troubled(graph)
         for place, id in enumerate(order):
-            stats = graph.statistics[id]
-            if stats.trouble and not graph.is_masked(id):
-                return place, f"{stats.trouble} {_at(graph, id)}"
+            if id in not_finite:
+                return place, f"{graph.statistics[id].trouble} {_at(graph, id)}"
     if call.loss is not None and (call.loss != call.loss or abs(call.loss) == float("inf")):
         return 1 << 30, f"the loss is {call.loss}"
     leaves = [run.leaves[leaf.leaf].name for leaf in run.of_leaves(call.index) if leaf.is_troubled]

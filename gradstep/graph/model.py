@@ -60,8 +60,6 @@ View = Literal[Half, "both"]
 Shape = tuple[int, ...]
 
 
-_MINUS_INFINITY: Final = "\N{MINUS SIGN}inf"
-
 RETURNED = "returned by grad()"
 """The detail of a leaf whose gradient was not added to its ``.grad``, and of an op at which a pass
 ended, because no more than its gradient was asked for."""
@@ -342,14 +340,6 @@ class Graph:
     def stem(self, id: int) -> str:
         """Return the op, as in addresses: ``addmm`` for AddmmBackward0."""
         return self.stems.get(id) or short_name(self.names[id])
-
-    def is_masked(self, id: int) -> bool:
-        """Return whether infinite values of an op are on purpose: it was called with −inf, as the
-        mask of an attention is."""
-        stats = self.statistics.get(id)
-        if stats is None or stats.trouble != "inf" or self.halves[id] != "forward":
-            return False
-        return self.kinds[id] == "op" and _MINUS_INFINITY in self.details[id].split()
 
     def node(self, id: int) -> Node:
         return Node(

@@ -25,9 +25,10 @@ The document is one object, version 1:
     ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
     ``multiplicity``, ``hook``
 
-``statistics`` is an object of numbers; "nan", "inf" and "-inf" are strings, because JSON lacks
-them. A change by hooks has the names of the ``hooks``, and ``before`` and ``after`` as statistics.
-Unknown values are omitted: a missing ``shape`` is unknown, ``[]`` is a scalar.
+``statistics`` is an object of numbers, with ``negative_infs`` where some of the ``infs`` are −inf;
+"nan", "inf" and "-inf" are strings, because JSON lacks them. A change by hooks has the names of the
+``hooks``, and ``before`` and ``after`` as statistics. Unknown values are omitted: a missing
+``shape`` is unknown, ``[]`` is a scalar.
 """
 
 from __future__ import annotations
@@ -147,8 +148,12 @@ def _known(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _statistics_record(stats: Statistics) -> dict[str, float | str]:
-    known = stats._asdict().items()
-    return {name: value if math.isfinite(value) else str(float(value)) for name, value in known}
+    known = stats._asdict()
+    if not stats.negative_infs:  # as nearly always
+        del known["negative_infs"]
+    return {
+        name: value if math.isfinite(value) else str(float(value)) for name, value in known.items()
+    }
 
 
 @collector_paused()
@@ -248,11 +253,12 @@ class _Record:
         if numbers is None:
             return None
         where = f"{self.where}.{key}"
-        if set(numbers) != set(Statistics._fields):
-            raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
+        needed = Statistics._fields[:-1]
+        if set(numbers) - {"negative_infs"} != set(needed):
+            raise ValueError(f"{where} needs {', '.join(needed)}")
         values: list[Any] = []
         for name in Statistics._fields:
-            number = numbers[name]
+            number = numbers.get(name, 0)
             special = _NOT_FINITE.get(number) if isinstance(number, str) else None
             values.append(_typed(number, (int, float), where) if special is None else special)
         return Statistics(*values)

@@ -22,7 +22,8 @@ class Statistics(NamedTuple):
     """A summary of a tensor's elements.
 
     ``rms`` (root mean square), ``minimum`` and ``maximum`` are taken over the finite
-    elements only, and are NaN when there are none; ``nans`` and ``infs`` count the others.
+    elements only, and are NaN when there are none; ``nans`` and ``infs`` count the others,
+    ``negative_infs`` those of the ``infs`` that are −inf: 0 where nobody knows, as in a recording.
     The extrema of a single number are that number, whatever it is.
     """
 
@@ -33,6 +34,7 @@ class Statistics(NamedTuple):
     zeros: int
     nans: int
     infs: int
+    negative_infs: int = 0
 
     @property
     def scalar(self) -> float | None:
@@ -58,7 +60,8 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     """Describe ``array``; any shape, any real dtype.
 
     >>> statistics(np.array([3.0, -4.0]))
-    Statistics(size=2, rms=3.5355339059327378, minimum=-4.0, maximum=3.0, zeros=0, nans=0, infs=0)
+    Statistics(size=2, rms=3.5355339059327378, minimum=-4.0, maximum=3.0, zeros=0, nans=0, infs=0,
+    negative_infs=0)
     """
     if array.size == 1:
         return _of_number(float(array.item()))
@@ -140,14 +143,16 @@ def _of_any(values: NDArray[np.float64]) -> Statistics:
     finite = np.isfinite(values)
     nans = int(np.isnan(values).sum())
     infs = values.size - int(finite.sum()) - nans
+    negative = int(np.isneginf(values).sum()) if infs else 0
     good = values if finite.all() else values[finite]
     if not good.size:
-        return Statistics(values.size, math.nan, math.nan, math.nan, 0, nans, infs)
+        return Statistics(values.size, math.nan, math.nan, math.nan, 0, nans, infs, negative)
     largest = float(np.abs(good).max())
     # scaled, so that squares of huge or tiny values neither overflow nor vanish
     rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
     zeros = int((good == 0).sum())
-    return Statistics(values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs)
+    low, high = float(good.min()), float(good.max())
+    return Statistics(values.size, rms, low, high, zeros, nans, infs, negative)
 
 
 def length(array: NDArray[Any]) -> float:
@@ -216,7 +221,7 @@ def _of_number(value: float) -> Statistics:
     if math.isfinite(value):
         return Statistics(1, abs(value), value, value, int(value == 0), 0, 0)
     nan = math.isnan(value)
-    return Statistics(1, math.nan, value, value, 0, int(nan), int(not nan))
+    return Statistics(1, math.nan, value, value, 0, int(nan), int(not nan), int(value < 0))
 
 
 def format_number(value: float) -> str:
@@ -286,14 +291,23 @@ def format_statistics(stats: Statistics) -> str:
 
     >>> format_statistics(statistics(np.array(2.5))), format_statistics(statistics(np.ones(4)))
     ('2.5', 'rms 1')
+    >>> format_statistics(statistics(np.array([-np.inf, 1.0, -np.inf])))
+    '−inf 2/3'
     """
-    if stats.trouble:
-        count = stats.nans or stats.infs
-        return stats.trouble if stats.size == 1 else f"{stats.trouble} {count}/{stats.size}"
+    if count := stats.nans or stats.infs:
+        what = "nan" if stats.nans else infinity(stats)
+        return what if stats.size == 1 else f"{what} {count}/{stats.size}"
     if not stats.size:
         return "empty"
     scalar = stats.scalar
     return f"rms {format_number(stats.rms)}" if scalar is None else format_number(scalar)
+
+
+def infinity(stats: Statistics) -> str:
+    """Return what the infinite elements are, with their sign: inf, −inf, or ±inf."""
+    if not stats.negative_infs:
+        return "inf"
+    return f"{_MINUS if stats.negative_infs == stats.infs else '±'}inf"
 
 
 def format_bytes(count: int) -> str:

@@ -68,7 +68,7 @@ class StatisticsTable(Sequence[Statistics | None]):
 
     def troubled(self) -> Ints:
         """Return the places of the tensors with NaN or infinite elements."""
-        *_, nans, infs = self.columns
+        *_, nans, infs, _ = self.columns
         return np.flatnonzero((nans > 0) | (infs > 0))
 
     def worst(self) -> Statistics | None:
@@ -85,7 +85,7 @@ class StatisticsTable(Sequence[Statistics | None]):
         ... ]).pooled()[:5]
         (4, 3.5355339059327378, -5.0, 4.0, 1)
         """
-        sizes, rms, low, high, zeros, nans, infs = self.columns
+        sizes, rms, low, high, zeros, nans, infs, negative = self.columns
         counts = sizes - nans - infs
         finite = counts > 0
         mean = largest = minimum = maximum = math.nan
@@ -96,7 +96,7 @@ class StatisticsTable(Sequence[Statistics | None]):
             with np.errstate(under="ignore"):  # whatever the program set
                 squares = (rms[finite] / largest) ** 2 * counts[finite]
             mean *= math.sqrt(float(squares.sum()) / float(counts[finite].sum()))
-        totals = (int(counts.sum()) for counts in (sizes, zeros, nans, infs))
+        totals = (int(counts.sum()) for counts in (sizes, zeros, nans, infs, negative))
         size, *others = totals
         return Statistics(size, mean, minimum, maximum, *others)
 
@@ -106,11 +106,13 @@ def _severity(part: Statistics) -> tuple[bool, int, int]:
 
 
 def _made(
-    size: float, rms: float, low: float, high: float, zeros: float, nans: float, infs: float
-) -> Statistics | None:
+    size: float, rms: float, low: float, high: float,
+    zeros: float, nans: float, infs: float, negative: float,
+) -> Statistics | None:  # fmt: skip
     if size < 0:
         return None
-    return Statistics(int(size), rms, low, high, int(zeros), int(nans), int(infs))
+    counts = int(zeros), int(nans), int(infs), int(negative)
+    return Statistics(int(size), rms, low, high, *counts)
 
 
 def statistics_of_parts(values: Numbers, sizes: Sequence[int]) -> StatisticsTable:
@@ -131,7 +133,8 @@ def statistics_of_parts(values: Numbers, sizes: Sequence[int]) -> StatisticsTabl
         largest = np.maximum(-low, high)
         fine = (low > -HUGE) & (high < HUGE) & ((largest > TINY) | (zeros == lengths))
     none = np.zeros(len(lengths))
-    table.columns[:] = np.where(fine, lengths, _UNKNOWN), rms, low, high, zeros, none, none
+    known = np.where(fine, lengths, _UNKNOWN)
+    table.columns[:] = known, rms, low, high, zeros, none, none, none
     return table
 
 

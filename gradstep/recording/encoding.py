@@ -35,7 +35,9 @@ from gradstep.records import CallKind, HookKind
 Row = tuple[Any, ...]
 LONGEST: Final = 1 << 28
 """Bytes of a text that is read from a compressed one."""
-_NOTHING: Final = (None,) * len(Statistics._fields)
+_STATISTICS: Final = Statistics._fields[:7]
+"""What a file has of a description: not the sign of what is infinite."""
+_NOTHING: Final = (None,) * len(_STATISTICS)
 
 
 def packed(value: object) -> bytes:
@@ -87,7 +89,7 @@ def statistics_row(part: Statistics | None) -> Row:
     """Return a description in seven columns, all of them NULL where there is none."""
     if part is None:
         return _NOTHING
-    size, rms, low, high, zeros, nans, infs = part
+    size, rms, low, high, zeros, nans, infs, _ = part
     return size, number_row(rms), number_row(low), number_row(high), zeros, nans, infs
 
 
@@ -292,8 +294,9 @@ def tensor_rows(index: int, values: Values) -> list[Row]:
         array = values.array(number)
         is_kept = array is not None and array.shape == shape
         stored.append(dtype_text(array.dtype) if array is not None and is_kept else None)
-    columns: list[list[Any]] = [column.tolist() for column in values.statistics.columns]
-    for at, name in enumerate(Statistics._fields):
+    described = values.statistics.columns[: len(_STATISTICS)]
+    columns: list[list[Any]] = [column.tolist() for column in described]
+    for at, name in enumerate(_STATISTICS):
         of_numbers = name in ("rms", "minimum", "maximum")
         columns[at] = list(map(number_row if of_numbers else int, columns[at]))
     for number in values.statistics.unknown().tolist():

@@ -149,19 +149,6 @@ def test_nan_is_marked_by_a_sign_and_a_word_and_a_class() -> None:
     assert picture.lines[0].label == "[3] · ! nan 1/3"
 
 
-def test_minus_infinity_that_an_op_was_called_with_is_no_alarm() -> None:
-    build = GraphBuilder()
-    stats = statistics(np.array([3.0, -np.inf, -np.inf]))
-    for detail in ("value \N{MINUS SIGN}inf", "dim 0"):
-        op = build.node("op", "forward", "op", shape=(3,), statistics=stats, detail=detail)
-        build.edge("value", op, build.node("output", "forward", "y"), shape=(3,))
-    boxes = make_picture(build.graph(), "forward").boxes
-    masked, other = (one for one in boxes if one.title == "op")
-    assert (masked.right, masked.alert) == ("\N{MINUS SIGN}inf 2/3", False)
-    assert (other.right, other.alert) == ("! inf 2/3", True)
-    assert [line.alert for line in make_picture(build.graph(), "forward").lines] == [False, True]
-
-
 def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
     build = GraphBuilder()
     a = build.node("constant", "forward", "a", variable="a")

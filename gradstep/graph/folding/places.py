@@ -12,9 +12,9 @@ from gradstep.graph.folding.choose import Item
 from gradstep.graph.folding.columns import FoldingColumns, Truths
 from gradstep.graph.folding.totals import saved_bytes_by
 from gradstep.graph.folding.units import Units
+from gradstep.graph.infinities import troubled
 from gradstep.graph.model import PARAMETER_KINDS, Graph, Half
 from gradstep.graph.saved_columns import SavedColumns
-from gradstep.graph.statistics_columns import StatisticsColumns
 
 
 class Places:
@@ -52,8 +52,7 @@ class Places:
         saved = SavedColumns.of(graph.saved)
         states = zip(saved.nodes, saved.states, strict=True)
         self.changed = frozenset(id for id, state in states if state == "changed")
-        troubled = StatisticsColumns.of(graph.statistics).troubled()
-        self.troubled = frozenset(id for id in troubled if not graph.is_masked(id))
+        self.troubled = troubled(graph)
         self._swallow_leaves()
         self.members = self._members()
         self.saved = saved_bytes_by(graph, self.item)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gradstep.graph.collector import collector_paused
 from gradstep.graph.common_module import without_module
 from gradstep.graph.folding.totals import totals
+from gradstep.graph.infinities import without_absorbed
 from gradstep.graph.model import Graph, HookChange, View
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
@@ -59,10 +60,7 @@ def make_picture(
     :data:`~gradstep_viz.picture.wording.FACTS` that are shown, ``labels`` names that the user has
     for nodes, by their addresses.
     """
-    graph = _read(graph)
-    masked = {id: stats for id, stats in graph.statistics.items() if graph.is_masked(id)}
-    if masked:
-        graph = _without_infinities(graph, masked)
+    graph = without_absorbed(_read(graph))
     hosts = host_leaves(graph, view, leaves)
     inside = _leaves_by_box(graph, hosts)
     shown = [
@@ -95,7 +93,6 @@ def make_picture(
         addresses=addresses,
         saved=saved,
         hooked=_hooked(graph, shown, inside),
-        masked=masked,
         lines="lines" in facts,
     )
     return Picture(
@@ -164,21 +161,6 @@ def _read(graph: Graph) -> Graph:
     )
 
 
-def _without_infinities(graph: Graph, masked: Mapping[int, Statistics]) -> Graph:
-    """Leave out of the statistics of some nodes, and of what flows from them, what is infinite."""
-    finite = {id: stats._replace(infs=0) for id, stats in masked.items()}
-    values = {
-        id: finite[graph.edge_sources[id]]
-        for id in graph.edge_statistics
-        if graph.edge_sources[id] in finite and graph.edge_kinds[id] == "value"
-    }
-    return replace(
-        graph,
-        statistics={**graph.statistics, **finite},
-        edge_statistics={**graph.edge_statistics, **values},
-    )
-
-
 def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     inside: dict[int, list[int]] = {}
     for leaf, consumers in hosts.items():
@@ -201,7 +183,6 @@ def _boxes(
     addresses: Sequence[str],
     saved: SavedColumns,
     hooked: Sequence[bool],
-    masked: Mapping[int, Statistics],
     lines: bool,
 ) -> Records[Box]:
     """Write the boxes of the nodes ``shown``, with the names that ``named`` has for them;
@@ -212,12 +193,7 @@ def _boxes(
     groups = [graph.groups.get(id) for id in shown]
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
-    rights = [
-        (formatting.masked(masked[id]), False)
-        if id in masked
-        else box_text.right_text(named, id, one, gradients)
-        for id, one in zip(shown, stats)
-    ]
+    rights = [box_text.right_text(named, id, one, gradients) for id, one in zip(shown, stats)]
     return Records(
         Box,
         node=shown,

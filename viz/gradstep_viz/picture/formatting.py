@@ -181,11 +181,6 @@ def marked(graph: Graph, id: int) -> str:
     return "" if mark is None else f"{SIGNS[mark.what]} {mark.details or mark.what}"
 
 
-def masked(stats: Statistics) -> str:
-    """Write how many of the values are infinite on purpose."""
-    return f"\N{MINUS SIGN}inf {stats.infs}/{stats.size}"
-
-
 def title(graph: Graph, id: int) -> str:
     """Name a box: as the user calls it, else as PyTorch does."""
     variable = graph.variables.get(id, "")

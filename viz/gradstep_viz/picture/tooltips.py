@@ -8,7 +8,13 @@ from collections.abc import Iterable, Sequence
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Graph, Group, HookChange, SavedState, Shape, Source
 from gradstep.graph.saved_columns import SavedColumns
-from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_shape
+from gradstep.graph.statistics import (
+    Statistics,
+    format_bytes,
+    format_number,
+    format_shape,
+    infinity,
+)
 from gradstep.text import plural, printable
 from gradstep_viz.picture.formatting import cost, place, saved_state, value
 
@@ -103,7 +109,7 @@ def _statistics_text(stats: Statistics) -> str:
         f"rms {format_number(stats.rms)}, "
         f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
     )
-    counts = ((stats.zeros, "zero"), (stats.nans, "nan"), (stats.infs, "inf"))
+    counts = ((stats.zeros, "zero"), (stats.nans, "nan"), (stats.infs, infinity(stats)))
     for count, name in counts:
         if count:
             text += f", {count:,} of {stats.size:,} {name}"
