@@ -140,7 +140,9 @@ class OpenGroup(NamedTuple):
 
 class Totals(NamedTuple):
     """The totals of a graph. Leaves that get no gradient count as constants, and ``parameters``
-    counts elements."""
+    counts elements. ``gradients`` are those that are known to flow along an edge,
+    ``zero_gradients`` those of them that are 0; ``unknown_gradients`` did not flow yet, or nobody
+    knows them. ``zero_leaves`` are the leaf gradients that are 0."""
 
     ops: int
     leaves: int
@@ -149,6 +151,10 @@ class Totals(NamedTuple):
     leaf_gradients: int
     saved_bytes: int
     parameters: int = 0
+    gradients: int = 0
+    zero_gradients: int = 0
+    unknown_gradients: int = 0
+    zero_leaves: int = 0
 
 
 class Part(NamedTuple):

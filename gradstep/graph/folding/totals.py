@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
 
@@ -12,6 +13,10 @@ from gradstep.graph.columns import Ints, codes
 from gradstep.graph.folding.columns import EDGE_KINDS, HALVES, NODE_KINDS, among
 from gradstep.graph.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeKind, Totals
 from gradstep.graph.saved_columns import SavedColumns
+from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_columns import StatisticsColumns
+
+ZEROS: Final = Statistics._fields.index("zeros")
 
 
 def totals(graph: Graph) -> Totals:
@@ -25,15 +30,35 @@ def totals(graph: Graph) -> Totals:
         counts[NODE_KINDS[kind], HALVES[half]] = count
     for id, group in graph.groups.items():  # of a part of a folded graph
         counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
+    leaf_gradients = _leaf_gradients(graph)
+    gradients, zeros, unknown = _gradients(graph)
     return Totals(
         ops=counts["op", "forward"],
         leaves=counts["leaf", "forward"] + counts["parameter", "forward"],
         constants=counts["constant", "forward"] + counts["frozen", "forward"],
         grad_fns=counts["op", "backward"],
-        leaf_gradients=_leaf_gradients(graph),
+        leaf_gradients=len(leaf_gradients),
         saved_bytes=saved_bytes(graph),
         parameters=_parameters(graph),
+        gradients=gradients,
+        zero_gradients=zeros,
+        unknown_gradients=unknown,
+        zero_leaves=sum(
+            stats.is_zero for id in leaf_gradients if (stats := graph.statistics.get(id))
+        ),
     )
+
+
+def _gradients(graph: Graph) -> tuple[int, int, int]:
+    """Count the edges along which a gradient is known to flow, those with one of 0, and those whose
+    gradient is unknown."""
+    kinds = codes(graph.edge_kinds, EDGE_KINDS)
+    edges: list[int] = np.flatnonzero(kinds == EDGE_KINDS.index("gradient")).tolist()
+    if graph.edge_undefined:
+        edges = [id for id in edges if id not in graph.edge_undefined]
+    table = StatisticsColumns.of(graph.edge_statistics).table(edges)
+    unknown, sizes, zeros = len(table.unknown()), table.columns[0], table.columns[ZEROS]
+    return len(edges) - unknown, int(np.count_nonzero((sizes > 0) & (zeros == sizes))), unknown
 
 
 def _parameters(graph: Graph) -> int:
@@ -43,10 +68,10 @@ def _parameters(graph: Graph) -> int:
     return sum(prod(graph.shapes[id] or ()) for id in ids)
 
 
-def _leaf_gradients(graph: Graph) -> int:
-    """Return the AccumulateGrads; 0 where none of them runs."""
+def _leaf_gradients(graph: Graph) -> list[int]:
+    """Return the AccumulateGrads, if any of them runs."""
     ids = [id for id in _of_kinds(graph, LEAF_KINDS) if graph.names[id] == "AccumulateGrad"]
-    return len(ids) if any(id in graph.orders for id in ids) else 0
+    return ids if any(id in graph.orders for id in ids) else []
 
 
 def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:

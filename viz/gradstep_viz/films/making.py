@@ -146,7 +146,9 @@ def _roomy_box(box: Box, timeline: Timeline, number: int) -> Box:
         detail=_longest([text.detail for text in texts], MUTED_SIZE),
         chips=tuple(
             chip._replace(
-                right=_longest([text.right for text in timeline.chips[chip.node].texts], MUTED_SIZE)
+                right=_longest(
+                    [text.right for text in timeline.chips[box.node, chip.node].texts], MUTED_SIZE
+                )
             )
             for chip in box.chips
         ),

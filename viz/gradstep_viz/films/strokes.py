@@ -7,8 +7,16 @@ from typing import NamedTuple
 
 from gradstep_viz import theme
 from gradstep_viz.films.shots import Shot
-from gradstep_viz.films.timeline import BoxTimeline, Text, Timeline
-from gradstep_viz.output.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
+from gradstep_viz.films.timeline import BoxTimeline, LineTimeline, Text, Timeline
+from gradstep_viz.output.svg import (
+    arrow,
+    escape,
+    hook_mark,
+    label_text,
+    line_classes,
+    rectangle,
+    text_at,
+)
 from gradstep_viz.picture.geometry import (
     CHIP_GAP,
     CHIP_ROW,
@@ -18,6 +26,7 @@ from gradstep_viz.picture.geometry import (
     Route,
     text_width,
 )
+from gradstep_viz.picture.magnitude import ZERO
 from gradstep_viz.picture.model import Box, Chip, Line, Picture
 
 SUBTITLE_ROOM = 52
@@ -44,7 +53,9 @@ def draw(
     for x, y, caption in layout.captions:
         yield _always(text_at(x, y, caption, "m"), last)
     for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
-        yield Stroke(_line(line, route), times.start, last, times.solid)
+        yield from _until_solid(
+            _line(line._replace(step=0), route), _line(line, route), times, last
+        )
     for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
         if route.label is None:
             continue
@@ -70,8 +81,21 @@ def _always(markup: str, last: int) -> Stroke:
     return Stroke(markup, 0, last, 0)
 
 
+def _until_solid(
+    early: str, late: str, times: BoxTimeline | LineTimeline, last: int
+) -> Iterator[Stroke]:
+    """Draw what looks otherwise once a gradient has come: ``early`` until then, if that is not as
+    ``late``."""
+    if early == late or times.solid >= last:
+        yield Stroke(early, times.start, last, times.solid)
+        return
+    if times.start < times.solid:
+        yield Stroke(early, times.start, times.solid, times.solid)
+    yield Stroke(late, times.solid, last, times.solid)
+
+
 def _line(line: Line, route: Route) -> str:
-    classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
+    classes = line_classes(line.kind, line.step, False, line.alert)
     mark = hook_mark(route) if line.hooked else ""
     return f'<g class="{classes}"><title>{escape(line.tooltip)}</title>{arrow(route)}{mark}</g>'
 
@@ -80,11 +104,12 @@ def _box(
     box: Box, place: Rectangle, times: BoxTimeline, timeline: Timeline, last: int
 ) -> Iterator[Stroke]:
     left, right = place.x + theme.PADDING, place.right - theme.PADDING
-    frame = (
-        f'<g class="node {box.role}"><title>{escape(box.tooltip)}</title>'
+    early, late = (
+        f'<g class="node {box.role}{zero}"><title>{escape(box.tooltip)}</title>'
         f"{rectangle(place, theme.CORNER)}{text_at(left, place.y + 19, box.title, 'h')}</g>"
+        for zero in ("", _zero(box))
     )
-    yield Stroke(frame, times.start, last, times.solid)
+    yield from _until_solid(early, late, times, last)
     for text, stop in _until(times.texts, last):
         markup = ""
         if text.right:
@@ -98,22 +123,27 @@ def _box(
     top = place.bottom - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
     for chip in box.chips:
         row = Rectangle(place.x + 6, top, place.width - 12, CHIP_ROW)
-        yield from _chip(chip, row, timeline.chips[chip.node], last)
+        yield from _chip(chip, row, timeline.chips[box.node, chip.node], last)
         top += CHIP_ROW + CHIP_GAP
 
 
 def _chip(chip: Chip, place: Rectangle, times: BoxTimeline, last: int) -> Iterator[Stroke]:
     inset, baseline = theme.PADDING - 4, place.y + 13
-    frame = (
-        f'<g class="node"><g class="chip {chip.role}">{rectangle(place, 4)}'
+    early, late = (
+        f'<g class="node"><g class="chip {chip.role}{zero}">{rectangle(place, 4)}'
         f"{text_at(place.x + inset, baseline, chip.name, 'v')}</g></g>"
+        for zero in ("", _zero(chip))
     )
-    yield Stroke(frame, times.start, last, times.solid)
+    yield from _until_solid(early, late, times, last)
     for text, stop in _until(times.texts, last):
         if text.right:
             markup = text_at(place.right - inset, baseline, text.right, f"e m{_alert(text.right)}")
             yield Stroke(markup, text.start, stop, times.solid)
     yield from _rings(place, 4, times)
+
+
+def _zero(shown: Box | Chip) -> str:
+    return " g0" if shown.step == ZERO else ""
 
 
 def _alert(text: str) -> str:

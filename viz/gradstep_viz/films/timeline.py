@@ -39,10 +39,10 @@ class LineTimeline(NamedTuple):
 
 
 class Timeline(NamedTuple):
-    """All boxes, the rows inside them by graph node, and all lines of a picture."""
+    """All boxes, the rows inside them by the nodes of box and leaf, and all lines of a picture."""
 
     boxes: tuple[BoxTimeline, ...]
-    chips: Mapping[int, BoxTimeline]
+    chips: Mapping[tuple[int, int], BoxTimeline]
     lines: tuple[LineTimeline, ...]
 
 
@@ -65,14 +65,14 @@ def make_timeline(
         return BoxTimeline(start, solid, tuple(work.get(id, ())), _changes(texts, start))
 
     boxes: list[BoxTimeline] = []
-    chips: dict[int, BoxTimeline] = {}
+    chips: dict[tuple[int, int], BoxTimeline] = {}
     for early, late in zip(before.boxes, after.boxes, strict=True):
         start = first.get(late.node, 0)
         texts = _box_texts(early, late, ran.get(late.node), by_order, recording.waiting)
         boxes.append(timeline(late.node, start, texts))
         for early_chip, chip in zip(early.chips, late.chips, strict=True):
             rows = _chip_texts(early_chip, chip, ran.get(chip.node), by_order, recording.waiting)
-            chips[chip.node] = timeline(chip.node, start, rows)
+            chips[late.node, chip.node] = timeline(chip.node, start, rows)
     lines = tuple(
         _line(graph, early, late, boxes, ran, last)
         for early, late in zip(before.lines, after.lines, strict=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from gradstep_viz import theme
 from gradstep_viz.picture.geometry import box_size, text_columns, text_width, wrap
 from gradstep_viz.picture.legend import LegendEntry, legend_of
-from gradstep_viz.picture.magnitude import shade
+from gradstep_viz.picture.magnitude import ZERO, shade
 from gradstep_viz.picture.model import Box, Line, Picture
 
 if TYPE_CHECKING:
@@ -151,6 +151,9 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
     width, height = box_size(box)
     role = theme.BOX_ROLES["alert" if box.alert else box.role]
     more = {"URL": escape(box.href)} if box.href else {}
+    fill = role.fill
+    if box.step == ZERO:  # hollow, as all that is 0
+        fill, more["style"] = "bg", "rounded,filled,dashed"
     more |= _MARK_LOOKS.get(box.mark, {})
     if box.runs_next:
         more["penwidth"] = "3"
@@ -160,7 +163,7 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
         tooltip=_tooltip(box.tooltip),
         width=_inches(width),
         height=_inches(height),
-        fillcolor=theme.LIGHT[role.fill],
+        fillcolor=theme.LIGHT[fill],
         color=theme.LIGHT[role.stroke],
         id=box.key,
         peripheries="2" if box.stacked else None,
@@ -172,7 +175,7 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
 def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     colour = theme.LINE_ROLES["alert" if line.alert else line.kind]
     if line.step:
-        colour = ("line", *theme.SHADES)[shade(line.step)]
+        colour = ("mute", *theme.SHADES)[shade(line.step)]
     attributes = {
         "tooltip": _tooltip(line.tooltip),
         "color": theme.LIGHT[colour],
@@ -181,10 +184,12 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     }
     if line.step > 0:
         attributes["penwidth"] = str(theme.SHADE_WIDTHS[shade(line.step) - 1])
-    if line.waits:
+    if line.waits or line.step == ZERO:
         attributes["style"] = "dashed"
+    if line.step == ZERO:
+        attributes["arrowhead"] = "empty"
     if line.hooked:
-        attributes["arrowhead"] = "normalodot"
+        attributes["arrowhead"] = "emptyodot" if line.step == ZERO else "normalodot"
     source, target = picture.boxes[line.source], picture.boxes[line.target]
     kind_of_label = "label"
     if line.kind == "saved":
@@ -224,6 +229,8 @@ def _sample(entry: LegendEntry) -> str:
         arrow = "┄┄▸"
     elif entry.waits:
         arrow = "╌╌▸"
+    elif entry.shade == ZERO:
+        arrow = "╌╌▷"
     else:
         arrow = "─○▸" if entry.hooked else "──▸"
     return f"{arrow} {entry.words}"
@@ -231,7 +238,7 @@ def _sample(entry: LegendEntry) -> str:
 
 def _sample_look(entry: LegendEntry) -> dict[str, str]:
     if entry.kind == "line":
-        shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "line")  # the last is that of 0
+        shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "mute")  # the last is that of 0
         token = shades[entry.shade]
         return {"shape": "plaintext", "style": "", "fontcolor": theme.LIGHT[token]}
     role = theme.BOX_ROLES["out" if entry.kind == "mark" else entry.role]

@@ -6,6 +6,7 @@ from typing import Final
 
 from gradstep_viz import theme
 from gradstep_viz.picture.legend import legend_of
+from gradstep_viz.picture.magnitude import ZERO, ZERO_SIGN
 from gradstep_viz.picture.model import Box, Picture
 
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
@@ -20,24 +21,29 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
-_STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved"}
+_STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved", "zero": "mute"}
+_DASHES: Final = "stroke-dasharray:5 3"
 
 
 def _box(box: Box) -> str:
     parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
     parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
     label = "<br/>".join(part for part in parts if part)
-    return f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
+    row = f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
+    return f"{row}\n  class {box.key} zero" if box.step == ZERO else row
 
 
 def _line_colours(picture: Picture) -> list[str]:
-    """Colour lines by what they carry."""
-    kinds = picture.lines.column("kind")
+    """Colour lines by what they carry; those with a gradient of 0 are dashed."""
+    kinds: list[str] = [
+        "zero" if step == ZERO else kind for kind, step in picture.lines.rows("kind", "step")
+    ]
     rows = []
     for kind, token in _STROKES.items():
         numbers = ",".join(str(number) for number, one in enumerate(kinds) if one == kind)
         if numbers:
-            rows.append(f"  linkStyle {numbers} stroke:{theme.LIGHT[token]}")
+            dashes = f",{_DASHES}" if kind == "zero" else ""
+            rows.append(f"  linkStyle {numbers} stroke:{theme.LIGHT[token]}{dashes}")
     return rows
 
 
@@ -46,9 +52,12 @@ def write_mermaid(picture: Picture, legend: bool = False) -> str:
     boxes that says what the colours mean."""
     view = picture.view
     rows = [f"flowchart {picture.direction('backward' if view == 'backward' else 'forward')}"]
-    halves = picture.halves if picture.view == "both" else ()
+    halves = picture.halves if picture.view == "both" or picture.zeros else ()
     for half, caption in zip(halves, picture.captions, strict=False):
-        rows.append(f'  subgraph {half}["{escape(caption.partition(" · ")[0])}"]')
+        words = caption.partition(" · ")[0]
+        if half == "backward" and picture.zeros:
+            words += f" · {ZERO_SIGN} {picture.zeros}"
+        rows.append(f'  subgraph {half}["{escape(words)}"]')
         rows.append(f"    direction {picture.direction(half)}")
         rows += [f"  {_box(box)}" for box in picture.boxes if box.half == half]
         rows.append("  end")
@@ -64,12 +73,15 @@ def write_mermaid(picture: Picture, legend: bool = False) -> str:
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
         rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
+    if picture.zeros:
+        rows.append(f"  classDef zero fill:{theme.LIGHT['bg']},{_DASHES}")
     if legend:
         rows.append("  subgraph legend")
         rows += [
-            f'    legend{number}["{escape(entry.words)}"]:::{entry.role}'
+            f'    legend{number}["{escape(entry.words)}"]:::'
+            f"{'zero' if entry.shade == ZERO else entry.role}"
             for number, entry in enumerate(legend_of(picture))
-            if entry.kind == "box"
+            if entry.kind == "box" or entry.shade == ZERO
         ]
         rows.append("  end")
     return "\n".join(rows) + "\n"

@@ -10,9 +10,9 @@ from itertools import islice
 from gradstep.graph.model import Half
 from gradstep.text import plural
 from gradstep_viz.picture.formatting import HOOK, NOT_YET, listed
-from gradstep_viz.picture.legend import has_hooks
-from gradstep_viz.picture.magnitude import SIGNS
-from gradstep_viz.picture.model import Box, Picture
+from gradstep_viz.picture.legend import has_hooks, shows_zeros
+from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN
+from gradstep_viz.picture.model import Box, Line, Picture
 
 MOST_DESCRIBED_LINES = 40
 
@@ -70,6 +70,8 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
             break
     if picture.scale is not None:
         yield f"{SIGNS[0]} {SIGNS[-1]}", f"how large a gradient is: {picture.scale.text}"
+    if shows_zeros(picture):
+        yield ZERO_SIGN, "a gradient of 0"
     if has_hooks(picture):
         yield HOOK, "a hook changed the gradient: before → after"
     if any(box.right == NOT_YET for box in boxes):
@@ -88,7 +90,7 @@ def describe(picture: Picture) -> str:
     lines = [
         f"{names[line.source]} → {names[line.target]}"
         + (f" (saved {line.label})" if line.kind == "saved" else "")
-        + (f" ({line.label})" if line.hooked else "")
+        + _came(line)
         for line in described
     ]
     if left := len(picture.lines) - len(lines):
@@ -103,9 +105,13 @@ def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[
     saved: list[list[str]] = [[] for _ in picture.boxes]
     for line in picture.lines:
         kind = saved if line.kind == "saved" else flows
-        came = f" ({line.label})" if line.hooked else ""
-        kind[line.target].append(names[line.source] + came)
+        kind[line.target].append(names[line.source] + _came(line))
     return flows, saved
+
+
+def _came(line: Line) -> str:
+    """Say what came along a line, where that is worth a word: a hook changed it, or it is 0."""
+    return f" ({line.label})" if line.hooked or line.step == ZERO else ""
 
 
 def _running_order(box: Box) -> tuple[int, int]:
@@ -150,6 +156,7 @@ def alternative_text(picture: Picture) -> str:
     boxes = picture.boxes.rows("alert", "role", "title")
     trouble = [title for alert, role, title in boxes if alert and role != "out"]
     marked = f"; in trouble: {listed(trouble)}" if trouble else ""
+    marked += f"; {picture.zeros}" if picture.zeros else ""
     return f"{subject}{of}: {', and '.join(parts)}{marked}."
 
 

@@ -8,7 +8,7 @@ from gradstep.graph.model import Graph, Half
 from gradstep.graph.statistics import format_bytes, format_seconds
 from gradstep.text import plural, printable
 from gradstep_viz.picture import formatting
-from gradstep_viz.picture.magnitude import Scale
+from gradstep_viz.picture.magnitude import ZERO_SIGN, Scale
 
 
 def captions(
@@ -31,12 +31,30 @@ def captions(
             parts.append(
                 f"{step_number(position)} runs next" if position <= last else "all has run"
             )
+        if zeros := zeros_text(graph):
+            parts.append(f"{ZERO_SIGN} {zeros}")
         if scale is not None:
             parts.append(scale.text)
         texts.append(" · ".join(parts))
     if module and texts:
         texts[0] += f" · names within {printable(module)}"
     return tuple(texts)
+
+
+def zeros_text(graph: Graph) -> str:
+    """Say how many of the gradients are 0, those of a folded graph included; "" where none is."""
+    total = totals(graph)
+    if not total.zero_gradients:
+        return ""
+    known = "known " if total.unknown_gradients else ""
+    if total.gradients == 1:
+        return f"the {known}gradient is 0"
+    is_or_are = "is" if total.zero_gradients == 1 else "are"
+    return f"{_of(total.zero_gradients, total.gradients)} {known}gradients {is_or_are} 0"
+
+
+def _of(some: int, whole: int) -> str:
+    return f"all {whole:,}" if some == whole else f"{some:,} of {whole:,}"
 
 
 def _forward_caption(graph: Graph, which: str) -> str:
@@ -57,6 +75,10 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
     text = f"backward ↑ · {_shown(graph, 'backward', total.grad_fns, 'node')}"
     if total.leaf_gradients:
         text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
+        if total.zero_leaves:
+            one = total.leaf_gradients == 1
+            some = "all" if total.zero_leaves == total.leaf_gradients else f"{total.zero_leaves:,}"
+            text += ", which is 0" if one else f", {some} of them 0"
     if total.parameters and view == "backward":
         text += f", {formatting.parameters(total.parameters)}"
     text += which

@@ -20,11 +20,18 @@ from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
 from gradstep.text import plural, printable
 from gradstep_viz.picture import box_text, formatting
-from gradstep_viz.picture.captions import captions
+from gradstep_viz.picture.captions import captions, zeros_text
 from gradstep_viz.picture.leaves import count_uses, host_leaves
 from gradstep_viz.picture.lines import lines_of
 from gradstep_viz.picture.links import Links
-from gradstep_viz.picture.magnitude import Gradients, Scale, has_gradients, sign
+from gradstep_viz.picture.magnitude import (
+    ZERO,
+    ZERO_SIGN,
+    Gradients,
+    Scale,
+    has_gradients,
+    sign,
+)
 from gradstep_viz.picture.model import HALVES, Box, Chip, Frame, Picture
 from gradstep_viz.picture.records import Records, read_late
 from gradstep_viz.picture.tooltips import node_tooltip
@@ -70,7 +77,7 @@ def make_picture(
     pairs = _pairs(graph)
     addresses = [printable(graph.address(id)) for id in range(len(graph))]
     named = with_labels(without_module(with_facts(graph, facts), module), labels)
-    gradients = Gradients(has_gradients(named), scale)
+    gradients = Gradients("rms" in facts and has_gradients(named), scale)
     chips = _Chips(
         named,
         count_uses(graph, hosts),
@@ -112,6 +119,7 @@ def make_picture(
             shows_saved="saved" in facts,
         ),
         scale=scale,
+        zeros=zeros_text(graph) if view != "forward" else "",
         part="" if graph.part is None else printable(graph.part.which),
         frames=tuple(_frames(named, shown)),
     )
@@ -191,6 +199,7 @@ def _boxes(
     halves = [graph.halves[id] for id in shown]
     stats = [named.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
+    idle = _idle_groups(named)
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
     rights = [box_text.right_text(named, id, one, gradients) for id, one in zip(shown, stats)]
@@ -216,13 +225,27 @@ def _boxes(
         pair=pairs,
         ops=[1 if group is None else group.ops for group in groups],
         stacked=[group is not None and group.instances > 1 for group in groups],
-        step=[gradients.step(one) if half == "backward" else 0 for half, one in zip(halves, stats)],
+        step=[
+            ZERO if id in idle else gradients.step(one) if half == "backward" else 0
+            for id, half, one in zip(shown, halves, stats)
+        ],
         runs_next=[id == next_box for id in shown],
         href=hrefs,
         opens=[formatting.name_to_open(graph, id) for id in shown],
         hooked=hooked,
         mark=[graph.marks[id].what if id in graph.marks else "" for id in shown],
     )
+
+
+def _idle_groups(graph: Graph) -> frozenset[int]:
+    """Find the groups at which no gradient arrives but such that are 0."""
+    zeros, others = set[int](), set[int]()
+    for id, kind in enumerate(graph.edge_kinds) if graph.groups else ():
+        if kind == "gradient" and graph.edge_targets[id] in graph.groups:
+            stats = graph.edge_statistics.get(id)
+            is_zero = stats is not None and stats.is_zero
+            (zeros if is_zero else others).add(graph.edge_targets[id])
+    return frozenset(id for id in zeros - others if graph.kinds[id] == "group")
 
 
 def _box_of(graph: Graph, position: int | None) -> int:
@@ -308,7 +331,11 @@ class _Chips(NamedTuple):
             " · ".join(filter(None, [*parts, formatting.marked(graph, leaf)])),
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),
+            self._step(stats, leaf),
         )
+
+    def _step(self, stats: Statistics | None, leaf: int) -> int:
+        return self.gradients.step(stats) if self.graph.halves[leaf] == "backward" else 0
 
     def _value_with_hooks(self, box: int, leaf: int) -> Iterator[str]:
         """Yield a value, or what hooks made of it, or both where these are two things."""
@@ -336,12 +363,12 @@ class _Chips(NamedTuple):
             return formatting.NOT_YET if self.gradients.awaits(graph, leaf) else shape
         part = self.contributions.get((box, leaf))
         if part is not None:
-            return f"{self._number(part, leaf)}, sum {formatting.value(stats)}"
+            total = f"{formatting.value(stats)} {ZERO_SIGN * stats.is_zero}".rstrip()
+            return f"{self._number(part, leaf)}, sum {total}"
         return self._number(stats, leaf)
 
     def _number(self, stats: Statistics, leaf: int) -> str:
-        step = self.gradients.step(stats) if self.graph.halves[leaf] == "backward" else 0
         number = formatting.value(stats)
         if stats is self.graph.statistics.get(leaf):
             number = formatting.beside(number, self.graph.others.get(leaf))
-        return f"{number} {sign(step)}".rstrip()
+        return f"{number} {sign(self._step(stats, leaf))}".rstrip()

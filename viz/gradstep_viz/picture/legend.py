@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from gradstep_viz import theme
 from gradstep_viz.picture.formatting import SIGNS as SIGNS_OF_MARKS
-from gradstep_viz.picture.magnitude import SIGNS, ZERO
+from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN
 from gradstep_viz.picture.model import Picture
 
 _BOXES = {
@@ -64,8 +64,8 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
             low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
             signs = SIGNS[2 * number - 2 : 2 * number]
             yield LegendEntry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
-        if any(line.step == ZERO for line in lines):
-            yield LegendEntry("line", "gradient", "a gradient of 0", shade=ZERO)
+    if shows_zeros(picture):
+        yield LegendEntry("line", "gradient", f"{ZERO_SIGN} a gradient of 0", shade=ZERO)
     if any(box.alert for box in boxes) or any(line.alert for line in lines):
         yield LegendEntry("box", "alert", "NaN, Inf, or changed after it was saved")
     if any(box.runs_next for box in boxes):
@@ -74,6 +74,16 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     for mark, words in _MARKS.items():
         if mark in marks:
             yield LegendEntry("mark", mark, f"{SIGNS_OF_MARKS[mark]} {words}")
+
+
+def shows_zeros(picture: Picture) -> bool:
+    """Tell whether the picture shows a gradient of 0."""
+    boxes = picture.boxes
+    return (
+        ZERO in picture.lines.column("step")
+        or ZERO in boxes.column("step")
+        or any(chip.step == ZERO for chips in boxes.column("chips") for chip in chips)
+    )
 
 
 def has_hooks(picture: Picture) -> bool:

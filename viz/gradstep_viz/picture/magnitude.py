@@ -1,5 +1,6 @@
 """How large gradients are, on a log scale: a sign beside each number, the shade and width of its
-line, and the scale itself in the caption."""
+line, and the scale itself in the caption.  A gradient of 0 has a sign and a line of its own, with
+a scale or without one."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from gradstep.graph.statistics import Statistics, format_number
 SIGNS = "▁▂▃▄▅▆▇█"
 ZERO = -1
 """The step of a gradient that is 0, below all that a log scale has."""
+ZERO_SIGN = "○"
 
 WIDE_SPREAD = 100.0
 """Where the largest gradient is so many times the smallest, pictures show magnitudes unasked."""
@@ -57,11 +59,13 @@ class Gradients(NamedTuple):
     scale: Scale | None
 
     def step(self, stats: Statistics | None) -> int:
-        """Return the step of a gradient on the scale; :data:`ZERO` for one that is 0, and 0 where
-        it is unknown or in trouble."""
-        if self.scale is None or stats is None or stats.trouble:
+        """Return the step of a gradient on the scale, 0 where it is unknown or in trouble or there
+        is no scale; :data:`ZERO` for one that is 0, in any case."""
+        if stats is None or stats.trouble:
             return 0
-        return self.scale.step(stats.rms) if stats.rms else ZERO
+        if stats.is_zero:
+            return ZERO
+        return 0 if self.scale is None else self.scale.step(stats.rms)
 
     def awaits(self, graph: Graph, id: int) -> bool:
         """Tell whether a node of the pass has yet to run, after others have."""
@@ -77,8 +81,10 @@ def sign(step: int) -> str:
     """Draw a meter of one character.
 
     >>> sign(1), sign(8), sign(0), sign(ZERO)
-    ('▁', '█', '', '')
+    ('▁', '█', '', '○')
     """
+    if step == ZERO:
+        return ZERO_SIGN
     return SIGNS[step - 1] if step > 0 else ""
 
 

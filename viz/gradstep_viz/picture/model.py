@@ -18,13 +18,15 @@ HALVES: tuple[Half, Half] = ("forward", "backward")
 
 
 class Chip(NamedTuple):
-    """An amber row inside a box: a leaf that is used there and nowhere else."""
+    """An amber row inside a box: a leaf that is used there and nowhere else.  ``step`` is how large
+    its gradient is, as that of a box."""
 
     node: int
     name: str
     right: str
     role: str
     alert: bool
+    step: int = 0
 
 
 class Box(NamedTuple):
@@ -33,10 +35,10 @@ class Box(NamedTuple):
     ``order`` is the place in the backward plan, ``pair`` the position of the box in the other
     half that belongs to this one.  ``ops`` are those that it stands for, ``stacked`` says
     that it stands for several things alike.  ``step`` is how large the gradient is that arrives,
-    see :class:`~gradstep_viz.picture.magnitude.Scale`.  ``runs_next`` marks where a debugger
-    stands, ``href`` leads to the line of the program, ``opens`` is the name by which a group is
-    expanded.  ``hooked`` says that it tells of a gradient that a hook changed, and ``mark`` how it
-    differs from the graph that is compared: "added", "removed", "changed", or "".
+    see :meth:`~gradstep_viz.picture.magnitude.Gradients.step`.  ``runs_next`` marks where a
+    debugger stands, ``href`` leads to the line of the program, ``opens`` is the name by which a
+    group is expanded.  ``hooked`` says that it tells of a gradient that a hook changed, and
+    ``mark`` how it differs from the graph that is compared: "added", "removed", "changed", or "".
     """
 
     node: int
@@ -100,9 +102,10 @@ class Frame(NamedTuple):
 
 class Picture(NamedTuple):
     """All that is said, and nothing about where it stands; ``scale`` is that of the gradients,
-    where their magnitudes are shown, ``part`` says which part of a graph this is, "around mul:1".
-    ``frames`` are around what is open of several things alike, and ``rankdir`` is the direction of
-    the forward half, as far as a format or a layout has a choice.
+    where their magnitudes are shown, ``zeros`` says how many of them are 0, ``part`` says which
+    part of a graph this is, "around mul:1".  ``frames`` are around what is open of several things
+    alike, and ``rankdir`` is the direction of the forward half, as far as a format or a layout has
+    a choice.
     """
 
     title: str
@@ -111,6 +114,7 @@ class Picture(NamedTuple):
     boxes: Records[Box]
     lines: Records[Line]
     scale: Scale | None = None
+    zeros: str = ""
     part: str = ""
     frames: tuple[Frame, ...] = ()
     rankdir: RankDir = "TB"

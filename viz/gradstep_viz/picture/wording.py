@@ -38,12 +38,21 @@ def with_labels(graph: Graph, labels: Mapping[str, str]) -> Graph:
 
 
 def with_facts(graph: Graph, facts: Collection[str]) -> Graph:
-    """Return ``graph`` without what is not among the ``facts``; trouble stays in any case."""
+    """Return ``graph`` without what is not among the ``facts``; trouble stays in any case, and
+    gradients of 0."""
     if "rms" not in facts:
         graph = replace(
             graph,
-            statistics={id: one for id, one in graph.statistics.items() if one.trouble},
-            edge_statistics={id: one for id, one in graph.edge_statistics.items() if one.trouble},
+            statistics={
+                id: one
+                for id, one in graph.statistics.items()
+                if one.trouble or (one.is_zero and graph.halves[id] == "backward")
+            },
+            edge_statistics={
+                id: one
+                for id, one in graph.edge_statistics.items()
+                if one.trouble or (one.is_zero and graph.edge_kinds[id] == "gradient")
+            },
         )
     if "shapes" not in facts:
         nothing = [None] * len(graph.edge_shapes)

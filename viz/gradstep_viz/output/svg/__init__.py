@@ -2,7 +2,7 @@
 
 from gradstep_viz.output.svg.document import finish, title_of, with_title, write_svg
 from gradstep_viz.output.svg.elements import escape, rectangle, text_at
-from gradstep_viz.output.svg.lines import arrow, hook_mark, label_text
+from gradstep_viz.output.svg.lines import arrow, hook_mark, label_text, line_classes
 
 __all__ = [
     "arrow",
@@ -10,6 +10,7 @@ __all__ = [
     "finish",
     "hook_mark",
     "label_text",
+    "line_classes",
     "rectangle",
     "text_at",
     "title_of",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape, escape_all, escaped, number, rectangle
 from gradstep_viz.picture.geometry import CHIP_GAP, CHIP_ROW, Rectangle
-from gradstep_viz.picture.magnitude import shade
+from gradstep_viz.picture.magnitude import ZERO, shade
 from gradstep_viz.picture.model import Box, Chip
 from gradstep_viz.picture.records import Records
 
@@ -79,10 +79,11 @@ def _behind(x: float, y: float, width: float, height: float, stacked: bool, runs
 
 
 def _chip(chip: Chip, x: float, y: float, width: float) -> str:
-    _, name, label, role, alert = chip
+    _, name, label, role, alert, step = chip
     inset, baseline = theme.PADDING - 4, number[y + 13]
     text = (
-        f'<g class="chip {role}{" alert" if alert else ""}"><rect x="{number[x]}" '
+        f'<g class="chip {role}{" g0" if step == ZERO else ""}{" alert" if alert else ""}">'
+        f'<rect x="{number[x]}" '
         f'y="{number[y]}" width="{number[width]}" height="{CHIP_ROW}" rx="4"/>'
         f'<text x="{number[x + inset]}" y="{baseline}" class="v">{escaped[name]}</text>'
     )

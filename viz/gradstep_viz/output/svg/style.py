@@ -54,11 +54,14 @@ def style(
     paint(".saved path", "stroke-dasharray:2 3")
     paint(".edge .hook", "stroke-width:1.4px", fill="bg", stroke="ink")
     paint("text.x", "font-weight:600", fill="alert")
-    for number, token in enumerate(("line", *theme.SHADES)):
-        width = theme.SHADE_WIDTHS[max(number - 1, 0)]
+    for number, (token, width) in enumerate(zip(theme.SHADES, theme.SHADE_WIDTHS), 1):
         paint(f".edge.g{number} path", f"stroke-width:{width}px", stroke=token)
         paint(f".edge.g{number} .tip", "stroke:none", fill=token)
         paint(f".bwd.g{number}>rect", f"stroke-width:{width}px", stroke=token)
+    # a gradient of 0: dashed and hollow
+    paint(".edge.g0 path", "stroke-width:1.3px;stroke-dasharray:5 3", stroke="mute")
+    paint(".edge.g0 .tip", "stroke-width:1.1px;stroke-dasharray:none", fill="bg", stroke="mute")
+    paint(".node.g0>rect,.chip.g0 rect", "stroke-dasharray:5 3", fill="bg")
     paint(".alert>rect,.edge.alert path", stroke="alert")
     paint(".edge.alert .tip", fill="alert")
     paint(".waits path:not(.tip)", "stroke-dasharray:6 4")
