@@ -115,7 +115,7 @@ def test_zeros_are_dashed_and_hollow_with_a_scale_and_without(magnitude: bool | 
     assert sum({"edge", "g0"} <= {*names} for names in classes) == lines > 0
     rows = sum(chip.step == ZERO for box in picture.boxes for chip in box.chips)
     assert sum({"chip", "g0"} <= {*names} for names in classes) == rows > 0
-    for part in (".edge.g0 path", ".node.g0>rect,.chip.g0 rect"):
+    for part in (".edge.g0 path", ".node.g0>rect", ".chip.g0 rect"):
         assert re.search(rf"{re.escape(part)}{{[^}}]*stroke-dasharray", svg)
     assert re.search(r"\.edge\.g0 \.tip{fill:" + theme.LIGHT["bg"], svg)
 

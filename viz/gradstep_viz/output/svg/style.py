@@ -61,8 +61,10 @@ def style(
     # a gradient of 0: dashed and hollow
     paint(".edge.g0 path", "stroke-width:1.3px;stroke-dasharray:5 3", stroke="mute")
     paint(".edge.g0 .tip", "stroke-width:1.1px;stroke-dasharray:none", fill="bg", stroke="mute")
-    paint(".node.g0>rect,.chip.g0 rect", "stroke-dasharray:5 3", fill="bg")
-    paint(".alert>rect,.edge.alert path", stroke="alert")
+    for selector in (".node.g0>rect", ".chip.g0 rect"):
+        paint(selector, "stroke-dasharray:5 3", fill="bg")
+    for selector in (".alert>rect", ".edge.alert path"):
+        paint(selector, stroke="alert")
     paint(".edge.alert .tip", fill="alert")
     paint(".waits path:not(.tip)", "stroke-dasharray:6 4")
     paint(".ring rect", "fill:none;stroke-width:1.8px", stroke="ink")
@@ -72,7 +74,8 @@ def style(
         paint(".node.added>rect", "stroke-width:3px")
         paint(".node.removed>rect", "stroke-width:2px;stroke-dasharray:6 4")
         paint(".node.changed>rect", "stroke-width:3px", stroke="ink")
-    paint("a:hover .h,a:focus .h", "text-decoration:underline")
+    for selector in ("a:hover .h", "a:focus .h"):
+        paint(selector, "text-decoration:underline")
     return "\n".join(rules)
 
 
