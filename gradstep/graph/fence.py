@@ -28,8 +28,13 @@ def tell(problem: str) -> None:
             sys.stderr.write(f"gradstep: {problem}\n")
 
 
+class CannotObserve(Exception):
+    """What of the program's would run in another way if it were observed, and why."""
+
+
 def not_shown(what: str, error: Exception) -> None:
-    """Tell the user, once, that ``what`` is not shown because of an error of ours.
+    """Tell the user, once, that ``what`` is not shown because of an error of ours, or because it
+    cannot be observed.
 
     Raises:
         Exception: ``error``, where it is the program's.
@@ -41,6 +46,8 @@ def not_shown(what: str, error: Exception) -> None:
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
     text = f"not shown: {what}, by a defect of gradstep{where}; please report it ({reason})"
+    if isinstance(error, CannotObserve):
+        text = f"not shown: {error}"
     if text not in _told and len(_told) < _MOST:
         _told.add(text)
         tell(text)

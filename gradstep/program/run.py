@@ -12,7 +12,7 @@ from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
 from gradstep.engines.lookup import UnreadablePyTorch, engine_of, is_tensor, unreadable
 from gradstep.engines.tracing import Values, trace
-from gradstep.graph.fence import has_failed
+from gradstep.graph.fence import has_failed, tell_anew
 from gradstep.program.calls import (
     CallSelector,
     Handle,
@@ -147,6 +147,7 @@ def run_target(
     Raises:
         ProgramError: the program failed before any call was handled, or leads to no graph.
     """
+    tell_anew()
     require_file(target)
     if target.is_recording:
         # a plain run need not wait for what reads files

@@ -16,7 +16,8 @@ from typing import Any, Final
 from gradstep.graph.fence import fenced
 from gradstep.own_files import StackEntry, frames_of_program
 
-_HANDING_ON: Final = ("__torch_function__", "__torch_dispatch__", "noted", "passed", "apply")
+_DISPATCH: Final = "__torch_dispatch__"
+_HANDING_ON: Final = ("__torch_function__", _DISPATCH, "noted", "passed", "apply")
 """Functions of ours that call what the program has called."""
 
 
@@ -65,27 +66,29 @@ def _place_of(message: warnings.WarningMessage) -> FrameType | None:
         frame = frame.f_back
     if frame is None:
         return None
+    level, around = len(inner), frame.f_back
+    if around is not None and around.f_code.co_name == _DISPATCH and _is_ours(around):
+        inner.append(around)  # what PyTorch runs an op by is there for our mode alone
     # the core is a library as any other
-    modules = [str(frame.f_globals.get("__name__")) for frame in inner]
-    ours = [
-        frame.f_code.co_name
-        for frame, module in zip(inner, modules, strict=True)
-        if module.startswith("gradstep.")
-    ]
+    ours = [frame.f_code.co_name for frame in inner if _is_ours(frame)]
     if not ours or not set(ours) <= set(_HANDING_ON):
         return None
     stack = inner[:]
-    around = frame.f_back
-    while around is not None:
-        stack.append(around)
-        around = around.f_back
+    outer = inner[-1].f_back
+    while outer is not None:
+        stack.append(outer)
+        outer = outer.f_back
     plain = frames_of_program(
         [StackEntry(frame.f_code.co_filename, frame) for frame in reversed(stack)]
     )
-    if len(plain) < len(inner):
+    if len(plain) < level:
         return None
     _forget(message, frame.f_globals)
-    return plain[-len(inner)].place
+    return plain[-level].place
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).startswith("gradstep.")
 
 
 def _forget(message: warnings.WarningMessage, variables: dict[str, Any]) -> None:

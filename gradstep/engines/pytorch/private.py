@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import lru_cache
 from itertools import repeat
 from threading import get_ident
 from types import CodeType
@@ -17,6 +18,8 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 import torch
 import torch.autograd.graph
 import torch.utils._python_dispatch
+
+from gradstep.graph.fence import CannotObserve
 
 Unhook = Callable[[], None]
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -272,6 +275,37 @@ def hook_tables(tensor: torch.Tensor) -> list[Any]:
     names = ("_backward_hooks", "_post_accumulate_grad_hooks")
     tables = [getattr(tensor, name, None) for name in names]
     return [table for table in tables if table is not None]
+
+
+_LENDS_BUFFERS: Final = _find("autograd.function.FunctionCtx.input_grad_buffers") is not None
+"""Whether a custom backward may add to the sums of the pass itself: since PyTorch 2.15."""
+
+
+def see_that_hooks_are_allowed(nodes: Iterable[Any]) -> None:
+    """See that a pass runs with hooks after its ``nodes`` as it does without.
+
+    Raises:
+        CannotObserve: one is of a custom Function that adds to the sums of the pass itself.
+    """
+    for node in nodes if _LENDS_BUFFERS else ():
+        if isinstance(node, FunctionNode) and _uses_buffers(type(node)):  # type: ignore[arg-type]
+            raise CannotObserve(
+                f"calls through {type(node).__name__}, which uses ctx.input_grad_buffers; PyTorch "
+                "allows no hooks there"
+            )
+
+
+@lru_cache(maxsize=1024)
+def _uses_buffers(kind: type) -> bool:
+    """Return whether the backward of a custom Function uses ``ctx.input_grad_buffers``."""
+    function = getattr(kind, "_forward_cls", None)
+    codes = [getattr(getattr(function, "backward", None), "__code__", None)]
+    for code in codes:
+        if code is not None:
+            if "input_grad_buffers" in (*code.co_names, *code.co_consts):
+                return True
+            codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    return False
 
 
 _mixin: Final[Any] = _find("autograd.function._HookMixin")

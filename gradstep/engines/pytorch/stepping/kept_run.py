@@ -24,6 +24,7 @@ from gradstep.engines.pytorch.private import (
     hook_nodes,
     hook_tables,
     norms,
+    see_that_hooks_are_allowed,
     unobserved,
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
@@ -222,6 +223,7 @@ class _Heard:
     """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several."""
 
     def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients) -> None:
+        see_that_hooks_are_allowed(walked.nodes)
         self.whole = True  # else a pass ran inside, of which nothing was heard
         self._nodes, self._on_gradients = walked.nodes, on_gradients
         self._inside = False

@@ -27,7 +27,13 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall, is_shared_with_
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.private import hook_nodes, hook_tables, running_pass, unobserved
+from gradstep.engines.pytorch.private import (
+    hook_nodes,
+    hook_tables,
+    running_pass,
+    see_that_hooks_are_allowed,
+    unobserved,
+)
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
     LeafGradients,
@@ -99,6 +105,7 @@ class ObservedEngine:
         thread: EngineThread | None,
         retains: bool,
     ) -> None:
+        see_that_hooks_are_allowed(node.origin for node in order if node.is_function)
         self.call, self.order, self.thread, self.retains = call, order, thread, retains
         self.index = {node: index for index, node in enumerate(order)}
         self.ends = self._find_ends()

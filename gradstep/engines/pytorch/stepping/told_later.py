@@ -27,6 +27,7 @@ from gradstep.engines.pytorch.private import (
     hook_tables,
     metadata_of,
     running_pass,
+    see_that_hooks_are_allowed,
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
@@ -152,6 +153,7 @@ class _KeptPass:
     identity."""
 
     def __init__(self, call: TorchCall, walked: _Walked) -> None:
+        see_that_hooks_are_allowed(walked.nodes)
         self._call, self._walked = call, walked
         self._edges = [(_node_of(root), root.output_nr) for root in call.arguments.outputs]
         self._before: dict[Any, Any] = {}  # copies of each .grad, by the node of its leaf
