@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import count
+from itertools import chain, count
 from os.path import samefile
 from pathlib import Path
 from typing import Final
@@ -23,6 +23,20 @@ def numbered_names(path: Path) -> Iterator[Path]:
     assert parts is not None
     for number in count(1):
         yield path.with_name(f"{parts[1]}.{number}{parts[2]}{path.suffix}")
+
+
+def write_new(path: Path, text: str) -> Path:
+    """Write a file that is not there yet, of the next free name where another one is."""
+    data = text.encode()
+    for place in chain([path], numbered_names(path)):
+        try:
+            with place.open("xb") as file:
+                file.write(data)
+        except FileExistsError:
+            if place.read_bytes() != data:
+                continue
+        return place
+    raise AssertionError("names are without end")
 
 
 def is_same_file(one: Path, other: Path) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,6 +37,18 @@ class Target(NamedTuple):
         """Whether it is a recording, which is read and not run."""
         return self.place.endswith(RECORDING)
 
+    def files(self) -> list[Path]:
+        """Return the files that are read to run it, as far as that is known before it runs."""
+        if self.path is not None:
+            return [self.path]
+        inside = Path(*self.place.split("."))
+        names = (inside.with_suffix(".py"), inside / "__main__.py", inside / "__init__.py")
+        for folder in ["", *sys.path]:
+            files = [file for file in (Path(folder, name) for name in names) if file.is_file()]
+            if files:
+                return files
+        return []
+
     @property
     def folder(self) -> Path:
         """The folder of its files, the current directory for a module."""
@@ -42,14 +56,32 @@ class Target(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The name of a picture of it: ``train``, or ``train-loss``."""
-        stem = self.place.rpartition(".")[2] if self.path is None else self.path.stem
+        """The name of a picture of it: ``train``, or ``train-loss``.
+
+        >>> Target("train.py", "loss").stem, Target("net.train").stem
+        ('train-loss', 'net-train')
+        """
+        stem = self.place.replace(".", "-") if self.path is None else picture_name(self.path)
         return f"{stem}-{self.name}" if self.name else stem
 
     def __str__(self) -> str:
         if self.name:
             return f"{self.place}:{self.name}"
         return self.place if self.path else f"-m {self.place}"
+
+
+def picture_name(path: Path) -> str:
+    """Return the name of a picture of a file. Where that is in another folder, the name tells so:
+    files of the same name have pictures of their own.
+
+    >>> picture_name(Path("train.py")), picture_name(Path("../old/train.py"))
+    ('train', 'old-train')
+    """
+    try:
+        path = Path(os.path.relpath(path))
+    except ValueError:  # on another drive
+        path = Path(path.name)
+    return "-".join(part for part in path.with_suffix("").parts if part != os.pardir)
 
 
 def parse_target(text: str, *, module: bool = False) -> Target:

@@ -246,11 +246,12 @@ def test_a_program_that_changes_its_folder_is_recorded_where_it_began(capsys: Ca
 @pytest.mark.parametrize("when", [(), ("--when", "nan")])
 def test_what_is_no_recording_is_not_touched(when: tuple[str, ...], capsys: Captured) -> None:
     Path("thesis.gsr").write_text("all of it")
+    Path("nothing.py").write_text("# yet")
     Path("folder.gsr").mkdir()
     os.mkfifo("pipe.gsr")
     for name, said in [
         ("thesis.gsr", "thesis.gsr is there, and is no recording; name another file with -o"),
-        ("train.py", "train.py is there, and is no recording"),
+        ("nothing.py", "nothing.py is there, and is no recording"),
         ("folder.gsr", "folder.gsr is a directory; name a file in it"),
         ("pipe.gsr", "pipe.gsr is no regular file; name one, such as run.gsr"),
         ("/dev/null", "/dev/null is no regular file"),
@@ -263,7 +264,7 @@ def test_what_is_no_recording_is_not_touched(when: tuple[str, ...], capsys: Capt
         with pytest.raises(RecordingError, match=said.partition(" ")[0]), gradstep.record(name):
             pass
     assert Path("thesis.gsr").read_text() == "all of it"
-    assert Path("train.py").read_text() == SCRIPT
+    assert Path("nothing.py").read_text() == "# yet"
     Path("empty.gsr").touch()  # as mktemp leaves it
     assert recorded(*when, "-o", "empty.gsr", sick=True) == 0
     assert count("empty.gsr") == 1

@@ -572,7 +572,7 @@ def test_options_may_follow_what_is_no_script(run: Run) -> None:
 
 
 def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> None:
-    Path("behind.svg").write_text("old")
+    Path("behind.svg").touch()
     Path("link.svg").symlink_to("behind.svg")
     os.mkfifo("pipe.svg")
     reader = os.open("pipe.svg", os.O_RDONLY | os.O_NONBLOCK)

@@ -77,15 +77,16 @@ def test_a_file_is_written_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     target = tmp_path / "q.svg"
-    target.write_text("before")
+    gradstep.render(GRAPH, target)
+    before = target.read_text()
 
     def full_disk(*args: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full_disk)
     with pytest.raises(CannotWrite, match=r"no space left.*choose a directory"):
-        gradstep.render(GRAPH, target)
-    assert target.read_text() == "before"
+        gradstep.render(GRAPH, target, title="after")
+    assert target.read_text() == before
     assert [file.name for file in tmp_path.iterdir()] == ["q.svg"]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
 
+from gradstep.user_files import is_same_file
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.output import flush, show_bytes
 from gradstep_tui.ranks import file_of_rank
@@ -28,6 +29,21 @@ def writable(path: Path) -> Path:
     return path.resolve()
 
 
+def place_of_picture(format: str, path: Path) -> Path:
+    """Resolve ``path``, if a picture can be written there, and takes the place of nothing else.
+
+    Raises:
+        VizError: a file is there that gradstep has not written.
+    """
+    # late: a recording need not wait for what draws
+    from gradstep_viz.formats import FORMATS
+    from gradstep_viz.output.files import require_replaceable
+
+    place = writable(path)
+    require_replaceable(path, FORMATS[format].mark)
+    return place
+
+
 class Destination(NamedTuple):
     """What ``-o`` names: a file, or standard output.
 
@@ -40,17 +56,31 @@ class Destination(NamedTuple):
 
     @classmethod
     def of(
-        cls, name: str, on_rank: str, saves: bool, resolve: Callable[[Path], Path] = writable
+        cls,
+        name: str,
+        on_rank: str,
+        saves: bool,
+        inputs: Iterable[Path],
+        resolve: Callable[[Path], Path],
     ) -> Destination:
-        """Return where ``name`` is in this process, which ``saves`` its picture or leaves it to
+        """Return where ``name`` is in this process, which ``saves`` its output or leaves it to
         another one.
 
+        Args:
+            inputs: the files that the command reads.
+            resolve: returns the place of a file, if it can be written.
+
         Raises:
-            Failure: no file can be written there.
+            Failure: no file can be written there, or it is one of ``inputs``.
         """
         if name == "-":
             return cls("-")
         path = file_of_rank(Path(name), on_rank)
+        if any(is_same_file(path, file) for file in inputs):
+            raise Failure(
+                f"cannot write {path}, which this command reads; name another file with -o",
+                ExitCode.USAGE,
+            )
         return cls(str(path), resolve(path) if saves else None)
 
     def kept_free(self) -> AbstractContextManager[None]:

@@ -96,6 +96,8 @@ class Format(NamedTuple):
         is_text: whether that is text, in UTF-8.
         is_laid_out: whether boxes have places in it, which our layout or Graphviz chooses.
         has_size: whether those places are final, so that a large one is announced.
+        mark: a pattern of what stands in such a file of ours; of a picture that other programs
+            write in our place (PNG, PDF), what stands in any.
     """
 
     suffixes: tuple[str, ...]
@@ -103,6 +105,7 @@ class Format(NamedTuple):
     is_text: bool = True
     is_laid_out: bool = True
     has_size: bool = True
+    mark: bytes = b""
 
 
 def _svg(drawing: Drawing) -> bytes:
@@ -177,20 +180,28 @@ def _text(write: Callable[[Picture, bool], str], drawing: Drawing) -> bytes:
     return write(drawing.picture, drawing.options.legend).encode()
 
 
-def _text_format(suffixes: tuple[str, ...], write: Callable[[Picture, bool], str]) -> Format:
-    return Format(suffixes, partial(_text, write), is_laid_out=False, has_size=False)
+def _text_format(
+    suffixes: tuple[str, ...], write: Callable[[Picture, bool], str], mark: bytes
+) -> Format:
+    return Format(suffixes, partial(_text, write), is_laid_out=False, has_size=False, mark=mark)
 
 
 FORMATS: dict[str, Format] = {
-    "svg": Format((".svg",), _svg),
-    "png": Format((".png",), partial(_painted, "png"), is_text=False),
-    "pdf": Format((".pdf",), partial(_painted, "pdf"), is_text=False),
-    "dot": _text_format((".dot", ".gv"), write_dot),
-    "html": Format((".html", ".htm"), _html, has_size=False),
-    "json": Format((".json",), _json, is_laid_out=False, has_size=False),
-    "mermaid": _text_format((".mermaid", ".mmd"), write_mermaid),
-    "txt": _text_format((".txt", ".text"), write_text),
-}
+    "svg": Format((".svg",), _svg, mark=rb'\A(<[?!][^>]*>\s*)*<svg\b[^>]* class="gs\b'),
+    "png": Format((".png",), partial(_painted, "png"), is_text=False, mark=rb"\A\x89PNG"),
+    "pdf": Format((".pdf",), partial(_painted, "pdf"), is_text=False, mark=rb"\A%PDF"),
+    "dot": _text_format((".dot", ".gv"), write_dot, rb"\A(//.*\n)*digraph gradstep\b"),
+    "html": Format(
+        (".html", ".htm"), _html, has_size=False,
+        mark=rb"Content-Security-Policy\" content=\"default-src 'none'; script-src",
+    ),
+    "json": Format(
+        (".json",), _json, is_laid_out=False, has_size=False, mark=rb'"format": "gradstep-graph"'
+    ),
+    "mermaid": _text_format((".mermaid", ".mmd"), write_mermaid, rb'\Aflowchart [\s\S]*\["<b>'),
+    "txt": _text_format((".txt", ".text"), write_text, "^(forward ↓|backward ↑)".encode()),
+}  # fmt: skip
+"""The formats, by the names that users know."""
 
 
 def size_of(drawing: Drawing, data: bytes) -> str:

@@ -13,7 +13,7 @@ from gradstep_viz.errors import FormatMismatch, UnknownFormat
 from gradstep_viz.formats import FORMATS, Drawing, size_of
 from gradstep_viz.level_of_detail import chosen_part
 from gradstep_viz.options import RenderOptions, validate
-from gradstep_viz.output.files import write_atomically
+from gradstep_viz.output.files import require_replaceable, write_atomically
 from gradstep_viz.output.renderers import Renderer, default_renderers
 from gradstep_viz.output.svg import escape, title_of
 from gradstep_viz.picture.links import Links
@@ -51,7 +51,12 @@ class Rendering(NamedTuple):
         return self.data
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the file atomically: completely or not at all."""
+        """Write the file atomically: completely or not at all.
+
+        Raises:
+            CannotWrite: there is another file, which gradstep has not written.
+        """
+        require_replaceable(Path(path), FORMATS[self.format].mark)
         return write_atomically(Path(path), self.data)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from gradstep.debugger.snapshot import Reply, Snapshot
 from gradstep.graph.addresses import step_index, step_number
+from gradstep.user_files import write_new
 from gradstep_tui.app.arrangement import ARRANGEMENTS, OTHER_RUN, PANES, Arrangement, arrangement
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.plan.listing import ORDERS, Listing, listing_words, read_listing
@@ -662,7 +663,7 @@ class DebuggerScreen(Screen[None]):
         snapshot = self.view.snapshot
         path = Path(f"screen-{snapshot.call}-at-{snapshot.position}.svg").resolve()
         try:
-            path.write_text(tidied(self.app.export_screenshot()), encoding="utf-8")
+            path = write_new(path, tidied(self.app.export_screenshot()))
         except OSError as error:
             self.say(f"cannot write {path}: {error.strerror}", error=True)
         else:

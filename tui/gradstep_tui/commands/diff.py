@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 from gradstep.capturing import capture
@@ -28,6 +29,7 @@ from gradstep.recording.run import MemoryRun, Run
 from gradstep_tui import output
 from gradstep_tui.afresh import CAUSES, ON_THE_CORE, VARIATIONS, copied, name_within, record_afresh
 from gradstep_tui.command_line import TargetParser, is_script
+from gradstep_tui.destination import Destination, place_of_picture
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import positive_number
 from gradstep_tui.rank_recordings import compared, json_of, paths_by_rank, text_of
@@ -110,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep diff``."""
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
-    drawing = options.output and (Path(options.output), choose_format(options.output, None))
+    drawing = _drawing(options) if options.output else None
     if options.screen and (problem := why_no_screen()):
         raise Failure(problem, ExitCode.USAGE)
     if options.ranks:
@@ -122,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
         else:
             names, comparison, runs = _of_two(options, folder, within)
             causes = []
-        if drawing and comparison.calls:
+        if drawing is not None and comparison.calls:
             _draw(*drawing, names, comparison, shown_graphs(*runs, comparison))
         if options.screen and comparison.calls:
             _show(names, comparison, runs)
@@ -136,8 +138,27 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
 
 
+def _drawing(options: argparse.Namespace) -> tuple[Destination, str]:
+    """Return where the picture goes, and its format."""
+    format = choose_format(options.output, None)
+    names = [options.target, *([] if options.repeat or options.vary else options.arguments[:1])]
+    inputs = [file for name in names for file in _files(name)]
+    place = partial(place_of_picture, format)
+    return Destination.of(options.output, "0", True, inputs, place), format
+
+
+def _files(name: str) -> list[Path]:
+    """Return the files of a run."""
+    path = Path(name)
+    return [path] if path.is_file() else parse_target(name).files()
+
+
 def _draw(
-    path: Path, format: str, names: tuple[str, str], comparison: Comparison, pair: Pair | None
+    destination: Destination,
+    format: str,
+    names: tuple[str, str],
+    comparison: Comparison,
+    pair: Pair | None,
 ) -> None:
     if pair is None:
         raise Failure(
@@ -146,10 +167,8 @@ def _draw(
             ExitCode.TARGET,
         )
     rendering = draw_comparison(pair, comparison, names, format, RenderOptions(legend=True), Path())
-    rendering.save(path)
-    for note in rendering.notes:
+    for note in (*rendering.notes, *destination.take(rendering.save, lambda: rendering.data)):
         output.say(note)
-    output.say(f"wrote {path}")
 
 
 def _show(names: Names, comparison: Comparison, runs: Runs) -> None:

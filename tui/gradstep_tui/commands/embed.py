@@ -27,7 +27,8 @@ from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import Parser
 from gradstep_tui.output import say
 from gradstep_viz.errors import CannotWrite
-from gradstep_viz.output.files import write_atomically
+from gradstep_viz.formats import FORMATS
+from gradstep_viz.output.files import is_marked, require_replaceable, write_atomically
 from gradstep_viz.output.svg import title_of
 
 _NOTES = """\
@@ -228,6 +229,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
             raise Failure(f"{path}:{block.start}: {name} is not a single file", ExitCode.USAGE)
         content = written.read_bytes()
     file = path.parent / name
+    _require_replaceable(file, content, f"{path}:{block.start}")
     old = list(lines[block.start : block.stop])
     by_hand = any(name in line for line in old) and old != _as_image(name, _content(file) or b"")
     return Made(old if by_hand else _as_image(name, content), file, content)
@@ -271,6 +273,16 @@ def _content(path: Path) -> bytes | None:
         return path.read_bytes()
     except OSError:
         return None
+
+
+def _require_replaceable(file: Path, content: bytes, place: str) -> None:
+    """See that a picture takes the place of one of its format."""
+    try:
+        for format in FORMATS.values():
+            if is_marked(content, format.mark):
+                require_replaceable(file, format.mark)
+    except CannotWrite as error:
+        raise Failure(f"{place}: {error}", ExitCode.USAGE) from None
 
 
 def _write(path: Path, content: bytes) -> None:

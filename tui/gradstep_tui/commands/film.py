@@ -17,12 +17,11 @@ from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.render import Drawn
 from gradstep_tui.destination import Destination, writable
 from gradstep_tui.ending import end_as
-from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
 from gradstep_tui.output import say
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import Waiting
-from gradstep_viz.films import film_of
+from gradstep_viz.films import film_of, require_place_of_film
 from gradstep_viz.films.recording import Recording, record_call, record_passing
 
 _NOTES = f"""\
@@ -70,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target, module=options.module)
     call = chosen_call(target, options.call)
     name = options.output or f"{target.stem}-film.svg"
-    destination = Destination.of(name, options.on_rank, saves, _place)
+    destination = Destination.of(name, options.on_rank, saves, target.files(), _place)
     with destination.kept_free(), Waiting() as waiting:
         recording, drawn = _recording_of(target, options.arguments, options.view, call)
         waiting.phase = "drawing"
@@ -85,16 +84,8 @@ def run(options: argparse.Namespace) -> int:
     return end_as(drawn.failure)
 
 
-SUFFIXES = (".svg", ".html", ".htm", "")
-
-
 def _place(path: Path) -> Path:
-    if path.suffix.lower() not in SUFFIXES:
-        raise Failure(
-            f"a film cannot be written as {path.suffix}: use a name that ends in .svg or .html, "
-            f"or a directory for the frames",
-            ExitCode.USAGE,
-        )
+    require_place_of_film(path)
     return path.resolve() if path.is_dir() and not path.suffix else writable(path)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,13 +13,13 @@ from gradstep.program.calls import CallSelector
 from gradstep.program.process import run_as_main, temporary_folder
 from gradstep.program.recording import Recording, record_target
 from gradstep.program.run import Failure as ProgramFailure
-from gradstep.program.target import Target, parse_target
+from gradstep.program.target import Target, parse_target, picture_name
 from gradstep.recording.reading import FileRun, is_recording
 from gradstep.recording.run import Run
 from gradstep.recording.schedule import Schedule
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.destination import Destination
+from gradstep_tui.destination import Destination, place_of_picture
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS
@@ -87,12 +88,16 @@ def run(options: argparse.Namespace) -> int:
     if recording is not None and options.arguments:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
-    stem = recording.stem if recording else target.stem if target else ""
+    stem = picture_name(recording) if recording else target.stem if target else ""
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
     format = plot_format(None if name == "-" else Path(name), options.format)
     saves = recording is not None or chooses_this_process(options.on_rank)
     require_matplotlib()
-    destination = Destination.of(name, "0" if recording else options.on_rank, saves)
+    inputs = target.files() if target else [Path(options.target)]
+    destination = Destination.of(
+        name, "0" if recording else options.on_rank, saves, inputs,
+        partial(place_of_picture, format),
+    )  # fmt: skip
 
     def draw(run: Run) -> Rendering:
         line = ProgressLine(output.progress, pause=0.2)

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output == "-":
         raise Failure("a recording cannot be written to standard output", ExitCode.USAGE)
     saves = chooses_this_process(options.on_rank)
-    path = Path(Destination.of(options.output, options.on_rank, saves, _place).name)
+    path = Path(Destination.of(options.output, options.on_rank, saves, target.files(), _place).name)
     if not saves:
         run_as_main(target, options.arguments)
         return ExitCode.FINE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 from gradstep.capturing import View, capture
@@ -26,7 +27,7 @@ from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.destination import Destination
+from gradstep_tui.destination import Destination, place_of_picture
 from gradstep_tui.ending import end_as
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
 from gradstep_tui.output import say
@@ -112,7 +113,9 @@ def run(options: argparse.Namespace) -> int:
     call = chosen_call(target, options.call)
     name = options.output or f"{target.stem}.{options.format or 'svg'}"
     format = choose_format(None if name == "-" else name, options.format)
-    destination = Destination.of(name, options.on_rank, saves)
+    destination = Destination.of(
+        name, options.on_rank, saves, target.files(), partial(place_of_picture, format)
+    )
     choices = RenderOptions(
         **{option.name: getattr(options, option.name) for option in render_options()}
     )

@@ -4,6 +4,6 @@ A film is one picture with many frames. It is written as one SVG that plays with
 page with a scrubber, or as one SVG per frame.
 """
 
-from gradstep_viz.films.making import Film, film, film_of
+from gradstep_viz.films.making import Film, film, film_of, require_place_of_film
 
-__all__ = ["Film", "film", "film_of"]
+__all__ = ["Film", "film", "film_of", "require_place_of_film"]

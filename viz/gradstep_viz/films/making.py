@@ -15,10 +15,10 @@ from gradstep_viz.films.recording import Recording, record
 from gradstep_viz.films.shots import Shot, make_shots
 from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from gradstep_viz.films.timeline import Timeline, make_timeline
-from gradstep_viz.formats import place
+from gradstep_viz.formats import FORMATS, place
 from gradstep_viz.level_of_detail import folded, folding_of
 from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme
-from gradstep_viz.output.files import write_atomically
+from gradstep_viz.output.files import require_replaceable, write_atomically
 from gradstep_viz.output.pages import write_film_page
 from gradstep_viz.output.renderers import default_renderers
 from gradstep_viz.picture.compose import make_picture
@@ -78,6 +78,26 @@ def film(
     if out is not None:
         result.save(out)
     return result
+
+
+def require_place_of_film(path: Path) -> None:
+    """See that a film can be written to ``path`` in a format that its name tells, and that nothing
+    else is there.
+
+    Raises:
+        FormatMismatch: its name tells no format of films.
+        CannotWrite: there is a file that gradstep has not written.
+    """
+    suffix = path.suffix.lower()
+    if suffix not in ("", ".svg", ".html", ".htm"):
+        raise FormatMismatch(
+            f"a film cannot be written as {path.suffix}",
+            where=str(path),
+            remedy="use a name that ends in .svg or .html, or a directory for the frames",
+        )
+    stills = (still for still in path.glob("*.svg") if still.stem.isdecimal())
+    for file in [path] if suffix else stills:
+        require_replaceable(file, FORMATS["html" if suffix.startswith(".htm") else "svg"].mark)
 
 
 def film_of(
@@ -215,18 +235,17 @@ class Film:
         return [": ".join(part for part in shot[:2] if part) for shot in self.shots]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …)."""
+        """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …).
+
+        Raises:
+            CannotWrite: there is another file, which gradstep has not written.
+        """
         path = Path(path)
+        require_place_of_film(path)
         if path.suffix.lower() == ".svg":
             return write_atomically(path, self.svg().encode())
-        if path.suffix.lower() in (".html", ".htm"):
-            return write_atomically(path, self.html().encode())
         if path.suffix:
-            raise FormatMismatch(
-                f"a film cannot be written as {path.suffix}",
-                where=str(path),
-                remedy="use a name that ends in .svg or .html, or a directory for the frames",
-            )
+            return write_atomically(path, self.html().encode())
         path.mkdir(exist_ok=True)
         digits = max(2, len(str(len(self) - 1)))
         for number in range(len(self)):

@@ -3,10 +3,41 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 from gradstep_viz.errors import CannotWrite
+
+_HEAD: Final = 1 << 16
+"""Bytes of a file that tell what it is."""
+
+
+def require_replaceable(path: Path, mark: bytes) -> None:
+    """See that a file that is there, if any, is ours: what a pattern stands for is in it. An empty
+    one is nobody's; nothing takes the place of a device or pipe.
+
+    Raises:
+        CannotWrite: it is not.
+    """
+    head = b""
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                head = file.read(_HEAD)
+    if head and not is_marked(head, mark):
+        raise CannotWrite(
+            "cannot replace this file, which gradstep has not written",
+            where=str(path),
+            remedy="name another one, or remove it first",
+        )
+
+
+def is_marked(data: bytes, mark: bytes) -> bool:
+    """Return whether what a pattern stands for is in a file."""
+    return re.search(mark, data, re.MULTILINE) is not None
 
 
 def write_atomically(path: Path, data: bytes) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from gradstep.debugger.snapshot import Outgoing, Snapshot
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
+from gradstep.user_files import write_new
 
 MOST_NODES = 5_000  # of which the picture shows gradients
 HOPS = 3
@@ -40,8 +41,7 @@ def write_picture(
     if snapshot.position < snapshot.length:
         text = marked(text, graph.address(position))
     path = Path(f"backward-{snapshot.call}-at-{snapshot.position}.svg")
-    path.write_text(text, encoding="utf-8")
-    return path.resolve()
+    return write_new(path, text).resolve()
 
 
 def _with_gradients(snapshot: Snapshot, outgoing: Callable[[int], Iterable[Outgoing]]) -> Graph:

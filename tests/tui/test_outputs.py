@@ -1,0 +1,179 @@
+"""Where commands write: in place of their own older output, and of nothing else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import autograd_core as torch
+import gradstep
+from gradstep.user_files import write_new
+from gradstep_tui.cli import main
+from gradstep_tui.commands.embed import embed
+from gradstep_tui.errors import Failure
+from gradstep_viz.errors import CannotWrite
+from gradstep_viz.formats import FORMATS
+
+Captured = pytest.CaptureFixture[str]
+SCRIPT = """\
+print("ran")
+import autograd_core as torch
+x = torch.tensor(3.0, requires_grad=True)
+loss = x * x
+loss.backward()
+"""
+needs_matplotlib = pytest.mark.skipif(
+    __import__("importlib.util").util.find_spec("matplotlib") is None, reason="no matplotlib"
+)
+TEXTS = [name for name, format in FORMATS.items() if format.is_text]
+PAINTED = [pytest.param(name, marks=pytest.mark.fonts) for name in ("png", "pdf")]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("train.py").write_text(SCRIPT)
+    Path("other.py").write_text(SCRIPT.replace("3.0", "4.0"))
+    Path("package").mkdir()
+    for name in ("__init__", "__main__", "train"):
+        Path(f"package/{name}.py").write_text(SCRIPT if name != "__init__" else "")
+    Path("link.py").symlink_to("train.py")
+    os.link("train.py", "hard.py")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("render --format svg -o train.py train.py", "train.py"),
+        ("render --format svg -o ./package/../train.py train.py", "package/../train.py"),
+        ("render --format svg -o link.py train.py", "link.py"),
+        ("render --format svg -o hard.py train.py", "hard.py"),
+        ("render --format svg -o train.py link.py", "train.py"),
+        ("render --format svg -o train.py train.py:loss", "train.py"),
+        ("render --format svg -o package/train.py -m package.train", "package/train.py"),
+        ("render --format svg -o package/train.py package.train:loss", "package/train.py"),
+        ("render --format svg -o package/__main__.py -m package", "package/__main__.py"),
+        ("render --format svg -o package/__init__.py -m package", "package/__init__.py"),
+        ("record -o train.py train.py", "train.py"),
+        ("record --when nan -o package/train.py -m package.train", "package/train.py"),
+        pytest.param("plot --format svg -o train.py train.py", "train.py", marks=needs_matplotlib),
+        pytest.param("plot --format svg -o run.gsr run.gsr", "run.gsr", marks=needs_matplotlib),
+        ("diff -o a.json a.json b.json", "a.json"),
+        ("diff -o b.json a.json b.json", "b.json"),
+        ("diff -o b.json train.py b.json", "b.json"),
+    ],
+)
+def test_what_a_command_reads_is_not_written(words: str, named: str, capfd: Captured) -> None:
+    main(["record", "train.py"])
+    for name, script in [("a.json", "train.py"), ("b.json", "other.py")]:
+        main(["render", "-o", name, script])
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    capfd.readouterr()
+    assert main(words.split()) == 2
+    out, err = capfd.readouterr()
+    assert (out, err) == (
+        "",
+        f"gradstep: cannot write {named}, which this command reads; name another file with -o\n",
+    )
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("format", [*TEXTS, *PAINTED])
+def test_a_picture_replaces_one_of_gradsteps_and_nothing_else(format: str, capfd: Captured) -> None:
+    file = Path(f"it.{format}")
+    command = ["render", "-o", str(file), "train.py"]
+    file.touch()  # an empty file is nobody's
+    for script in ("train.py", "train.py", "other.py"):
+        assert main([*command[:-1], script]) == 0
+    ours = file.read_bytes()
+    for theirs in (b"<svg><!-- drawn for weeks --></svg>", b"{}", b"flowchart of a graph", b"\0"):
+        file.write_bytes(theirs)
+        capfd.readouterr()
+        assert main(command) == 2
+        out, err = capfd.readouterr()
+        assert out == "", "the program has run for nothing"
+        assert err == (
+            f"gradstep: {file}: cannot replace this file, which gradstep has not written; name "
+            "another one, or remove it first\n"
+        )
+        assert file.read_bytes() == theirs
+    for other in {"svg", "json", "dot"} - {format}:
+        Path("x").write_bytes(ours)
+        assert main(["render", "--format", other, "-o", "x", "train.py"]) == 2
+    x = torch.tensor(2.0, requires_grad=True)
+    with pytest.raises(CannotWrite, match="which gradstep has not written"):
+        gradstep.render(x * x, file)
+    assert file.read_bytes() == theirs
+
+
+@needs_matplotlib
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("film", "it.svg"), ("film", "it.html"), ("film", "frames"), ("plot", "it.svg"),
+        ("plot", "it.html"), ("plot", "it.png"), ("diff", "it.svg"), ("diff", "it.html"),
+        ("diff", "it.txt"),
+    ],
+)  # fmt: skip
+def test_what_other_commands_draw_is_replaced_by_the_same_rule(
+    command: str, name: str, capfd: Captured
+) -> None:
+    words = [command, "-o", name, "train.py", *(["other.py"] if command == "diff" else [])]
+    for _ in range(2):
+        assert main(words) in (0, 5)
+        assert f"wrote {name}" in capfd.readouterr().err
+    file = Path("frames/01.svg" if name == "frames" else name)
+    file.write_text("all of it")
+    assert main(words) == 2
+    out, err = capfd.readouterr()
+    assert f"{file}: cannot replace this file" in err
+    assert "ran" not in out
+    assert file.read_text() == "all of it"
+
+
+def test_programs_of_one_name_have_pictures_of_their_own(capfd: Captured) -> None:
+    for folder in ("new", "old"):
+        Path(folder).mkdir()
+        Path(folder, "train.py").write_text(SCRIPT)
+    os.chdir("new")
+    wanted = {
+        "train.py": "train.svg",
+        "../old/train.py": "old-train.svg",
+        "../train.py:loss": "train-loss.svg",
+        "package.train:loss": "package-train-loss.svg",
+        str(Path("../old/train.py").resolve()): "old-train.svg",
+    }
+    for target, name in wanted.items():
+        assert main(["render", target]) == 0
+        assert f"wrote {name}\n" in capfd.readouterr().err
+    os.chdir("..")
+    for command, name in [("render", "old-train.svg"), ("film", "old-train-film.svg")]:
+        assert main([command, "old/train.py"]) == 0
+        assert f"wrote {name}" in capfd.readouterr().err
+    assert main(["record", "-o", "old/run.gsr", "train.py"]) == 0
+    assert main(["render", "old/run.gsr"]) == 0
+    assert "wrote old-run.svg\n" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("there", ["model.py", "README.md", "notes.svg"])
+def test_a_document_does_not_have_other_files_replaced(there: str) -> None:
+    Path("model.py").write_text(SCRIPT)
+    Path("notes.svg").write_text("all of it")
+    text = f"<!-- gradstep: render --format svg -o {there} model.py:loss -->\n<!-- /gradstep -->\n"
+    Path("README.md").write_text(text)
+    before = Path(there).read_bytes()
+    with pytest.raises(Failure, match=r"README\.md:1: .* which gradstep has not written"):
+        embed(["README.md"], check=False)
+    assert Path("README.md").read_text() == text
+    assert Path(there).read_bytes() == before
+
+
+def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
+    path = tmp_path / "screen.svg"
+    names = [write_new(path, text).name for text in ("a", "b", "b", "a", "c")]
+    assert names == ["screen.svg", "screen.1.svg", "screen.1.svg", "screen.svg", "screen.2.svg"]
+    assert path.read_text() == "a"
