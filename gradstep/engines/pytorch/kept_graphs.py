@@ -14,8 +14,9 @@ import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.private import run_backward, unobserved
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
@@ -102,10 +103,12 @@ def _node_of(root: Any) -> Any:
 
 def _words() -> str:
     """Return what PyTorch says of a graph that is freed."""
-    freed = torch.zeros((), device="cpu", requires_grad=True).exp()
+    freed = TensorBase.exp(torch.zeros((), device="cpu", requires_grad=True))
+    engine: Any = run_backward() or torch.autograd.Variable._execution_engine.run_backward
+    seed = torch.ones((), device="cpu")
     for _ in range(2):
         try:
-            freed.backward()
+            engine((freed,), (seed,), False, False, (), True, accumulate_grad=True)
         except RuntimeError as error:
             return str(error)
     raise AssertionError("PyTorch frees graphs")

@@ -19,7 +19,7 @@ from functools import lru_cache, partial, update_wrapper
 from inspect import signature
 from math import inf
 from threading import get_ident
-from types import BuiltinFunctionType, FrameType
+from types import BuiltinFunctionType, FrameType, GetSetDescriptorType
 from typing import Any, Final, NamedTuple, cast
 from weakref import WeakValueDictionary, ref
 
@@ -43,6 +43,7 @@ from gradstep.capturing.op_records import next_number, source_at
 from gradstep.capturing.rounds import Rounds
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
+from gradstep.engines.pytorch.originals import GETTER, OF_C, original
 from gradstep.engines.pytorch.private import (
     function_mode_count,
     hook_tables,
@@ -345,9 +346,6 @@ current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", defau
 """What was noted in this thread; it stays known for the graphs that live on."""
 
 
-_GETTER = type(torch.Tensor.shape.__get__)  # of what reads x.shape, which is no op
-
-
 class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
     """Notes the line of the program around every call of a torch function."""
 
@@ -360,12 +358,20 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if is_dynamo_compiling() or self._origins.is_paused:
+        if is_dynamo_compiling():
+            return function(*args, **kwargs) if kwargs else function(*args)
+        kind = type(function)
+        if kind is GETTER:
+            if type(function.__self__) is not GetSetDescriptorType:
+                function = original(function, sys._getframe(1))
+        elif kwargs is not None or kind not in OF_C:  # what asks in Python gives keywords
+            function = original(function, sys._getframe(1))
+        if self._origins.is_paused:
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before, version = sequence_nr(), None
         try:
-            if type(function) is not _GETTER:
+            if kind is not GETTER:
                 next_number()
             version = version_of(args) if may_change(function) else None
             if self._origins.ops is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import io
 import random
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, redirect_stdout
@@ -29,6 +30,7 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
+from gradstep.engines.pytorch.originals import original
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import set_version
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
@@ -358,7 +360,7 @@ class _Assignments(TorchFunctionMode):  # type: ignore[misc]  # as above
     ) -> Any:
         if function in _ASSIGNING:
             self._gradients.note(args[:1])
-        return function(*args, **(kwargs or {}))
+        return original(function, sys._getframe(1))(*args, **(kwargs or {}))
 
 
 def _argument(call: Call, name: str) -> Any:
