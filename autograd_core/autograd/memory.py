@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import deepcopy
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -63,7 +64,7 @@ def check_overlap(array: Array, read: Array, strictly: bool) -> None:
     if not array.size or not read.size:
         return
     own, other = layout_of(array), layout_of(read)
-    if own.end != array.size or other.end != read.size:  # with gaps: PyTorch does not look closer
+    if not (own.is_dense and other.is_dense):  # PyTorch does not look closer
         return
     begin, start = address(array), address(read)
     if begin >= start + read.nbytes or start >= begin + array.nbytes:
@@ -122,6 +123,11 @@ class Layout(NamedTuple):
                     return True
                 reach += (n - 1) * step
         return False
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the elements lie side by side, each in a place of its own."""
+        return self.end == self.offset + prod(self.size) and not self.overlaps
 
     @property
     def places(self) -> Array:

@@ -54,9 +54,11 @@ def inplace(
             check_change(self)
         if overlap is not None:
             version = self.version
-            for other in args:
-                if type(other) is Tensor and (
-                    other.version is version is not None or other is self
+            for other in (*args, *kwargs.values()) if kwargs else args:
+                if (
+                    type(other) is Tensor
+                    and (other.version is version is not None or other is self)
+                    and not (other.array.size == 1 and _reads_number(name, args))
                 ):
                     check_overlap(self.array, other.array, overlap)
         before = _before(self)
@@ -69,7 +71,9 @@ def inplace(
                 kind: Any = type(node)
                 node.__class__ = inplace_class(kind)
             _settle(self, before, node)
-        by_tensor = name == "fill_" and type(args[0]) is Tensor  # which PyTorch refuses
+        by_tensor = name == "fill_" and Tensor in map(
+            type, (*args, *kwargs.values())
+        )  # which PyTorch refuses
         if deprecated is None or not spreads(self.array) or by_tensor:
             make_writeable(self.array)
             self.bump()
@@ -100,16 +104,27 @@ _UFUNCS: Final[Mapping[str, Any]] = {
     "add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.true_divide,
 }  # fmt: skip
 
-# Those that PyTorch lets read a part of what they write to, and those that may not even read the
-# very elements.
+# Those that PyTorch lets read a part of what they write to, most of them a number, and those that
+# may not even read the very elements.
 _READING_FIRST: Final = {
-    "masked_fill_", "masked_scatter_", "index_fill_", "fill_", "bernoulli_", "addmv_", "addmm_",
-    "baddbmm_",
+    "masked_fill_", "masked_scatter_", "index_fill_", "fill_", "addmv_", "addmm_", "baddbmm_",
+    "ldexp_", "logit_", "nan_to_num_", "cauchy_", "exponential_", "log_normal_", "normal_",
+    "uniform_",
 }  # fmt: skip
 _SCATTERING: Final = {
     "index_put_", "_assign_", "index_copy_", "index_add_", "index_reduce_", "scatter_",
     "scatter_add_", "scatter_reduce_", "put_", "addr_",
 }  # fmt: skip
+
+
+def _reads_number(name: str, args: tuple[Any, ...]) -> bool:
+    """Return whether an element among ``args`` is a number, which is read before anything is
+    written: where a mask picks, say."""
+    if name not in ("_assign_", "index_put_"):
+        return name == "bernoulli_"
+    parts = [part for each in args if isinstance(each, (tuple, list)) for part in each]
+    arrays = [getattr(part, "array", part) for part in parts if not isinstance(part, slice)]
+    return len(arrays) == 1 and arrays[0].dtype == np.bool_
 
 
 def _deprecated(name: str, example: str) -> str:

@@ -48,14 +48,17 @@ def setitem(x: Tensor, key: Any, value: Any) -> None:
     value = _assignable(x, value)
     if key is False:
         return
-    part, picked = take_apart(x, unsqueezing(key))
+    # as one of several: a slice of everything changes the tensor itself, and not a view
+    part, picked = take_apart(x, (key,) if type(key) is slice and x._shape else unsqueezing(key))
     if picked:
         put_: Any = part._assign_  # type: ignore[attr-defined]
         put_(without_leading_ones(value), checked_places(part, picked, value))
-    elif part._shape and not value._shape:
+    elif part._shape == value._shape:
+        part.copy_(value)
+    elif not value._shape:
         part.fill_(value)
     else:
-        part.copy_(_fitting(value, part._shape))
+        part.copy_(_stretched(value, part._shape))
 
 
 def take_apart(x: Tensor, key: Any) -> tuple[Tensor, Picked]:
@@ -315,18 +318,15 @@ def unsqueezing(key: Any) -> Any:
 
 def without_leading_ones(value: Tensor) -> Tensor:
     """Return ``value`` without the dimensions of size 1 in front."""
+    return _cut(value) if value._shape[:1] == (1,) else value
+
+
+def _stretched(value: Tensor, size: tuple[int, ...]) -> Tensor:
+    """Return a view of ``value`` of another ``size``, which its last dimensions stretch to."""
+    cut = _cut(value)
+    return cut if cut._shape == size else shape.expand(cut, size)
+
+
+def _cut(value: Tensor) -> Tensor:
     size = value._shape
-    first = next((dim for dim, n in enumerate(size) if n != 1), len(size))
-    return shape.view(value, size[first:]) if first else value
-
-
-def _fitting(value: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Return ``value`` without the dimensions of size 1 in front that ``size`` lacks; checked to
-    stretch to ``size``."""
-    extra = max(value.dim() - len(size), 0)
-    if extra and value._shape[:extra] == (1,) * extra:
-        value = shape.view(value, value._shape[extra:])
-    own = (1,) * (len(size) - value.dim()) + value._shape
-    if len(own) > len(size) or any(n not in (1, wanted) for n, wanted in zip(own, size)):
-        shape.expand(value, size)  # raises what PyTorch raises
-    return value
+    return shape.view(value, size[next((dim for dim, n in enumerate(size) if n != 1), len(size)) :])
