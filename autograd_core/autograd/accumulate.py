@@ -57,6 +57,9 @@ class AccumulateGrad(Node):
             self.leaf = ref(leaf)
         return leaf
 
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), "variable"]
+
     def __call__(self, g: Any) -> tuple[()]:
         """Accumulate ``g``, a tensor, as a pass would."""
         if (log := undo_log()) is not None:

@@ -27,6 +27,13 @@ next_sequence_nr: Callable[[], int] = count().__next__
 LEAF, GENERAL, PORT, ONE_EDGE, TWO_EDGES, TWO_REDUCED = range(6)
 
 
+PUBLIC: Final = frozenset({
+    "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook",
+    "register_prehook", "requires_grad",
+})  # fmt: skip
+"""What PyTorch's nodes have for users."""
+
+
 class InputMetadata(NamedTuple):
     """Shape, dtype and device of a gradient."""
 
@@ -88,6 +95,7 @@ class Node:
     to: tuple[Any, ...] | None = None
     inplace_node: ClassVar[str] = ""  # the name in PyTorch of the in-place form, if it has its own
     leads_nowhere: ClassVar[bool] = False  # see Nowhere
+    requires_grad: ClassVar[bool] = True
     runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
     notes: Notes | None
     sequence_nr: int
@@ -204,6 +212,11 @@ class Node:
     def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(grad_outputs)`` before this node runs."""
         return hooks_of(self).add("pre", hook)
+
+    def __dir__(self) -> list[str]:
+        """List what users may read and call, as PyTorch does."""
+        saved = ("__", "_saved_", "_raw_saved_")
+        return [name for name in super().__dir__() if name in PUBLIC or name.startswith(saved)]
 
     def __repr__(self) -> str:
         """As PyTorch's, without the address."""

@@ -42,7 +42,8 @@ class autocast:  # lower case, as PyTorch spells it
         elif enabled and self.device == "cpu":
             if dtype in _REDUCED:
                 raise RuntimeError(
-                    "autocast to a reduced precision is not part of gradstep: pass enabled=False"
+                    "autocast to a reduced precision is not part of gradstep's core: pass "
+                    "enabled=False, or import torch instead"
                 )
             warnings.warn(
                 "In CPU autocast, but the target dtype is not supported. Disabling autocast.",

@@ -115,8 +115,13 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     return func(*primals), derivative
 
 
-def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """Return a function that computes the Jacobian of ``func`` with backward passes."""
+def jacrev(
+    func: Function, argnums: Argnums = 0, has_aux: bool = False, *, chunk_size: int | None = None
+) -> Function:
+    """Return a function that computes the Jacobian of ``func`` with backward passes, one per
+    element, whatever ``chunk_size`` says."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
     return _jacobian(func, argnums, has_aux, "reverse-mode")
 
 

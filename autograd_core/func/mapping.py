@@ -44,6 +44,9 @@ def vmap(
         RuntimeError: ``func`` draws random numbers, and ``randomness`` does not allow it.
     """
 
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         draws = Draws(randomness)

@@ -124,6 +124,7 @@ _FUNCTIONAL: dict[str, list[Call]] = {
     "scaled_dot_product_attention": [
         call(Q, K, N(1, 2, 3, 4, seed=2)), call(Q, K, K, is_causal=True),
         call(Q, K, K, N(3, 3)), call(Q, K, K, Constant(np.tri(3) > 0)),
+        call(Q, K, K, Constant(np.eye(3)[::-1] + np.eye(3) > 0), is_causal=True),
     ],
     **_every("mse_loss l1_loss smooth_l1_loss huber_loss poisson_nll_loss",
              *_reduced(X, N(2, 3, seed=1))),

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+import autograd_core
+
 
 def vector(torch: Any, *values: float) -> Any:
     return torch.tensor([float(value) for value in values or (1, 2)], requires_grad=True)
@@ -31,6 +33,36 @@ def test_saved_values_have_pytorchs_names(torch: Any) -> None:
     addmm = torch.addmm(x, w, w * 2).grad_fn
     assert addmm._saved_mat1 is w
     assert numbers(addmm._saved_mat2) == [2, 2, 2, 2]
+
+
+@pytest.mark.torch
+def test_a_node_lists_what_pytorch_lists() -> None:
+    pytorch = pytest.importorskip("torch")
+    mine, theirs = (shown_of_nodes(t) for t in (autograd_core, pytorch))
+    private = {"_register_hook_dict", "_set_sequence_nr"}
+    assert mine[:-1] == [each - private for each in theirs[:-1]]
+    assert mine[-1] <= theirs[-1]  # a custom Function
+    assert {"saved_tensors", "needs_input_grad", "factor"} <= mine[-1]
+
+
+def shown_of_nodes(t: Any) -> list[set[str]]:
+    class Scale(t.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.factor = 3
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.factor
+
+    x = t.ones(2, requires_grad=True)
+    y = x * 2
+    y[0] = 1
+    leaf = (x * 2).grad_fn.next_functions[0][0]
+    nodes = [(x * x).grad_fn, x.softmax(0).grad_fn, leaf, y.grad_fn, Scale.apply(x).grad_fn]
+    assert all(node.requires_grad for node in nodes)
+    return [{name for name in dir(node) if not name.startswith("__")} for node in nodes]
 
 
 def test_a_saved_result_comes_out_of_its_node(torch: Any) -> None:

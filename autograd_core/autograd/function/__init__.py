@@ -161,6 +161,9 @@ class Function:
         return tensors if isinstance(result, tuple) else tensors[0]
 
 
+Function.__init_subclass__()  # so that Function.apply says that it has no forward
+
+
 def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -> tuple[Any, ...]:
     """Return ``arguments`` with those that were given by name where ``forward`` takes them."""
     takes = signature(function.forward)

@@ -7,19 +7,14 @@ the user's names too; the ctx knows the node weakly.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 from weakref import ref
 
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.autograd.node import Node, SavedState, output_edge, resolve
+from autograd_core.autograd.node import PUBLIC, Node, SavedState, output_edge, resolve
 from autograd_core.autograd.packed import Hooks, Packed, SavedTensor
 from autograd_core.autograd.saved import freed, modified
 from autograd_core.tensor import Tensor
-
-_OF_THE_NODE: Final = frozenset({
-    "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook",
-    "register_prehook",
-})  # fmt: skip
 
 
 class FunctionCtx:
@@ -41,7 +36,7 @@ class FunctionCtx:
         self._for_jvp: tuple[Tensor | None, ...] | None = None
 
     def __getattr__(self, name: str) -> Any:
-        node = self._node() if name in _OF_THE_NODE else None
+        node = self._node() if name in PUBLIC else None
         if node is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(node, name)

@@ -72,6 +72,10 @@ class FunctionNode(Node):
             return vars(self.ctx)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __dir__(self) -> list[str]:
+        of_ctx = (name for name in vars(self.ctx) if not name.startswith("_"))
+        return [*super().__dir__(), "apply", "saved_tensors", *of_ctx]
+
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object>"
 

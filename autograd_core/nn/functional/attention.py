@@ -48,11 +48,6 @@ def scaled_dot_product_attention(
             functions.repeat_interleave(tensor, query._shape[-3] // tensor._shape[-3], -3)
             for tensor in (key, value)
         )
-    if attn_mask is not None and is_causal:
-        raise RuntimeError(
-            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
-            "is_causal=True"
-        )
     ranks = [tensor.ndim for tensor in (query, key, value)]
     if min(ranks) < 2:
         raise RuntimeError(
@@ -74,6 +69,11 @@ def scaled_dot_product_attention(
         if attn_mask is not None:
             attn_mask = to_dtype(attn_mask, kind)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)
+    if attn_mask is not None and is_causal:
+        raise RuntimeError(
+            "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
+            "is_causal=True"
+        )
     if kind is float16:
         query, key, value = (to_dtype(tensor, float32) for tensor in (query, key, value))
     if is_causal:
