@@ -13,7 +13,7 @@ from gradstep.records import BackwardCall, Extent, Gradient, Plan, Profile, Step
 
 if TYPE_CHECKING:
     from gradstep.capturing.op_records import Departure
-    from gradstep.graph.model import Cost, Graph, Source
+    from gradstep.graph.model import Cost, Graph, Shape, Source
     from gradstep.graph.statistics import Statistics
     from gradstep.graph.statistics_table import StatisticsTable
 
@@ -328,8 +328,14 @@ class Engine(Protocol):
         ...
 
     def array(self, gradient: Gradient) -> NDArray[np.generic] | None:
-        """Return the numbers of a gradient on the CPU, dense; None where it has none."""
+        """Return the numbers of a gradient on the CPU, dense; None where it has none that can be
+        read here; those of this process, where several have a part each."""
         ...
+
+    def part(self, tensor: Gradient) -> Shape | None:
+        """Return the shape of the part that this process has of a tensor of which several have one
+        each, None of any other: what is told of its numbers is told of that part."""
+        return None
 
     def copy(self, tensor: EngineTensor) -> Any:
         """Return a copy of a tensor of the program as it is now, which only :meth:`moved` changes;

@@ -52,13 +52,16 @@ def scaling_of(names: Names, engine: Engine, order: Sequence[Node]) -> Scaling |
         held = attribute_of(scaler, "_scale")  # get_scale() would run code of the program's
         if not is_tensor(held) or held.numel() != 1:
             continue
-        scale = float(array_of(held).reshape(()))
+        number = array_of(held)
+        if number is None or number.size != 1:
+            continue
+        scale = float(number.reshape(()))
         for index, node in enumerate(order):
             for place, kept, _ in node.saved():
                 tensor = engine.kept_tensor(node, place, kept)
                 if tensor is None:
                     continue
                 array = array_of(tensor)
-                if array.size == 1 and float(array.reshape(()).real) == scale:
+                if array is not None and array.size == 1 and float(array.reshape(()).real) == scale:
                     return Scaling(name, scale, index)
     return None

@@ -22,10 +22,12 @@ COPIED: Final = 1 << 30
 
 
 class _Known(NamedTuple):
-    """A leaf of the program: what is told of it, its optimizer, and the module that owns it."""
+    """A leaf of the program: what is told of it, the elements that are here, its optimizer, and the
+    module that owns it."""
 
     tensor: ref[Any]
     leaf: Leaf
+    size: int | None
     optimizer: str | None
     module: Callable[[], Any] | None
 
@@ -84,8 +86,8 @@ class LeafWatch:
                 new,
                 old_checksum,
                 checksum,
-                _rms(length, known.leaf),
-                _rms(moved, known.leaf),
+                _rms(length, known.size),
+                _rms(moved, known.size),
                 known.optimizer,
                 None if known.module is None else _is_training(known.module()),
                 checksum != old_checksum if grad is given else grad is not None,
@@ -121,7 +123,9 @@ class LeafWatch:
             owner = owners.get(id(tensor))
             leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
             module = None if owner is None else ref(owner)
-            self._known[id(tensor)] = _Known(ref(tensor), leaf, optimizer, module)
+            shape = leaf.shape if (part := engine.part(tensor)) is None else part
+            size = None if shape is None else prod(shape)
+            self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
         training = Training(
             tuple([self._group(names, *pair) for pair in trained]), tuple(names.scalers)
         )
@@ -198,10 +202,8 @@ def _nbytes(engine: Engine, tensor: Any) -> int:
     return 0 if extent is None else extent.nbytes
 
 
-def _rms(length: float | None, leaf: Leaf) -> float | None:
-    if length is None or leaf.shape is None:
-        return None
-    return length / sqrt(prod(leaf.shape) or 1)
+def _rms(length: float | None, size: int | None) -> float | None:
+    return None if length is None or size is None else length / sqrt(size or 1)
 
 
 def _owners(names: Names) -> dict[int, Any]:

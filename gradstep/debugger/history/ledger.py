@@ -166,7 +166,7 @@ class Ledger:
                 continue
             while waiting and waiting[0].position <= source.producer:
                 change = waiting.popleft()
-                magnitudes = np.abs(array_of(change.total))
+                magnitudes = _sizes(change.total)
                 yield _changed(change)
             g = self._gradient(source)
             if source.producer == SEED:
@@ -201,8 +201,10 @@ def _remaining(total: Gradient, magnitudes: Any) -> float:
 
 
 def _sizes(gradient: Gradient) -> Any:
-    """Return the magnitudes of the elements, NaN where they were not recorded."""
+    """Return the magnitudes of the elements, NaN where they were not recorded, or cannot be
+    read."""
     try:
-        return np.abs(array_of(gradient))
+        array = array_of(gradient)
     except NotRecorded:
         return nan
+    return nan if array is None else np.abs(array)

@@ -183,7 +183,8 @@ class Edits:
             before = self._driver.grad(edit.leaf)
             grad = edit.change(before)
             self._driver.set_grad(edit.leaf, grad)
-            after = None if grad is None else array_of(grad).copy()
+            array = None if grad is None else array_of(grad)
+            after = None if array is None else array.copy()
         self._made[edit.record.number] = _Made(edit, before, after)
 
     def _undo(self, edit: Edit) -> None:

@@ -313,7 +313,10 @@ class Inspector:
         if index < len(history):
             step = history.shown(index)
             return after if before is None and step.after is after else step.hooked[0]
-        return after if after is None or before is None else array_of(after) - before.array
+        if after is None or before is None:
+            return after
+        array = array_of(after)
+        return after if array is None or not before.is_here else array - before.array
 
     # waiting sums
 

@@ -25,6 +25,9 @@ from gradstep.records import Extent
 
 Gradient = Any
 NOT_RECORDED: Final = "elements not recorded"
+NOT_HERE: Final = "not in memory: freed, or not there yet"
+"""Of a tensor whose numbers cannot be read."""
+THIS_PART: Final = "this rank's part"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,18 +45,37 @@ class Value:
 
     @property
     def array(self) -> NDArray[np.generic]:
-        """Its numbers, dense and on the CPU; empty for a tensor without data.
+        """Its numbers, dense and on the CPU; empty where they cannot be read.
 
         Raises:
             NotRecorded: only its description was recorded.
         """
         if isinstance(self.held, np.ndarray | np.generic):
             return np.asarray(self.held)
-        return array_of(self.held) if self._is_recorded else self._array
+        array = array_of(self.held) if self._is_recorded else self._array
+        return np.zeros(0) if array is None else array
 
     @cached_property
-    def _array(self) -> NDArray[np.generic]:
+    def _array(self) -> NDArray[np.generic] | None:
         return array_of(self.held)
+
+    @cached_property
+    def is_here(self) -> bool:
+        """Whether its numbers can be read, or were when it was recorded."""
+        if isinstance(self.held, np.ndarray | np.generic) or self._is_recorded:
+            return True
+        known = engine_of((self.held,)).statistics(self.held)
+        return known is not None or self._array is not None
+
+    @cached_property
+    def _part(self) -> Shape | None:
+        known = isinstance(self.held, np.ndarray | np.generic)
+        return None if known else engine_of((self.held,)).part(self.held)
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is what this process has of a tensor of which several have a part each."""
+        return self._part is not None
 
     @property
     def _is_recorded(self) -> bool:
@@ -63,7 +85,7 @@ class Value:
     @property
     def has_numbers(self) -> bool:
         """Whether its numbers are known, not only its statistics."""
-        return not self._is_recorded or bool(self.held.has_numbers)
+        return bool(self.held.has_numbers) if self._is_recorded else self.is_here
 
     @cached_property
     def statistics(self) -> Statistics:
@@ -80,7 +102,12 @@ class Value:
     def shape(self) -> Shape:
         if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
             return self.array.shape
-        return self._extent.shape or ()
+        return self._extent.shape or () if self._part is None else self._part
+
+    @property
+    def whole_shape(self) -> Shape:
+        """The shape of the tensor of which it is a part, else its own."""
+        return self.shape if self._extent is None else self._extent.shape or ()
 
     @property
     def dtype(self) -> str:
@@ -141,7 +168,7 @@ class Value:
         """Return the first elements with three digits: ``[36, 0.5, ...]`` or ``36``; a note where
         they were not recorded."""
         if not self.has_numbers:
-            return NOT_RECORDED
+            return NOT_RECORDED if self.is_here else NOT_HERE
         if self.array.ndim == 0:
             return format_number(float(self.array))
         flat = self.array.ravel()
@@ -195,7 +222,13 @@ def current_value(tensor: Any) -> Value | None:
     return None if copy is None else Value(copy)
 
 
-def array_of(gradient: Gradient) -> NDArray[Any]:
-    """Return the numbers of a gradient; none of one without data."""
-    array = engine_of((gradient,)).array(gradient)
-    return np.zeros(0) if array is None else array
+def array_of(gradient: Gradient) -> NDArray[Any] | None:
+    """Return the numbers of a gradient; None of one whose numbers cannot be read here: one without
+    data, or whose memory the program has freed."""
+    return engine_of((gradient,)).array(gradient)
+
+
+def whole_array_of(tensor: Any) -> NDArray[Any] | None:
+    """Return the same, None too where this process has a part of the tensor only: what is true of
+    that need not be true of the whole."""
+    return array_of(tensor) if engine_of((tensor,)).part(tensor) is None else None

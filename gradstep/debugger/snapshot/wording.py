@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gradstep.debugger.snapshot.value import Value
+from gradstep.debugger.snapshot.value import NOT_HERE, THIS_PART, Value
 from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import Statistics, first_place, format_number, format_statistics
 from gradstep.text import listed
@@ -16,7 +16,14 @@ from gradstep.text import listed
 def summary(value: Value | None, nothing: str = "undefined") -> str:
     """Return a tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32
     are 0``."""
-    return nothing if value is None else of_statistics(value.statistics)
+    if value is None:
+        return nothing
+    return _of_part(value, of_statistics(value.statistics)) if value.is_here else NOT_HERE
+
+
+def _of_part(value: Value, text: str) -> str:
+    """Say of a text about numbers that they are those of this process, where others have some."""
+    return f"{text} ({THIS_PART})" if value.is_part else text
 
 
 SHORT = 12  # characters
@@ -55,7 +62,7 @@ def of_statistics(stats: Statistics) -> str:
 def headline(value: Value | None, nothing: str = "undefined") -> str:
     """Return a tensor in a sentence that goes on: what is wrong with it, or :func:`summary`."""
     if value is not None and value.statistics.trouble:
-        return format_statistics(value.statistics)
+        return _of_part(value, format_statistics(value.statistics))
     return summary(value, nothing)
 
 
@@ -64,7 +71,7 @@ def described(value: Value | None, nothing: str = "undefined") -> list[str]:
     in one."""
     if value is None or value.statistics.size <= 1:
         return [summary(value, nothing)]
-    return [extremes(value), counts(value)]
+    return [_of_part(value, extremes(value)), counts(value)]
 
 
 def extremes(value: Value) -> str:

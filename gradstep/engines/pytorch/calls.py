@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
-from gradstep.engines.pytorch.private import is_batched
+from gradstep.engines.pytorch.private import is_batched, is_shared_with_processes
 from gradstep.engines.pytorch.schema import is_captured
 from gradstep.engines.pytorch.tensors import SeenTensor
 from gradstep.graph.model import Source
@@ -71,8 +71,3 @@ def why_graph_is_freed(call: TorchCall, order: Sequence[Any] = ()) -> str:
     if is_captured():
         return "it is captured in a CUDA graph"
     return ""
-
-
-def is_shared_with_processes() -> bool:
-    """Return whether this process may exchange gradients with others."""
-    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())

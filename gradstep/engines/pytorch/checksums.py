@@ -10,7 +10,7 @@ import torch
 from torch.nn.functional import pad
 
 from gradstep.engines.pytorch.private import unobserved
-from gradstep.engines.pytorch.tensors import has_memory, is_plain, view_of
+from gradstep.engines.pytorch.tensors import here, is_plain, view_of
 from gradstep.graph import checksums as on_cpu
 
 
@@ -46,9 +46,9 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
 def _bytes_of(tensor: Any) -> torch.Tensor | None:
     """Return the bytes of a tensor, flat; None where these are not all there."""
     try:
-        if tensor is None or tensor.layout is not torch.strided or not has_memory(tensor):
+        if tensor is None or tensor.layout is not torch.strided or tensor.is_nested:
             return None
-        if hasattr(type(tensor), "__tensor_flatten__") or tensor.is_nested:
+        if hasattr(type(tensor), "__tensor_flatten__") or here(tensor) is None:
             return None
         plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
         return plain.reshape(-1).view(torch.uint8)

@@ -36,12 +36,13 @@ from gradstep.engines.pytorch.tensors import (
     describe,
     describe_all,
     extent_of,
-    has_memory,
+    here,
     is_plain,
+    part_shape,
     view_of,
 )
 from gradstep.graph import statistics
-from gradstep.graph.model import Cost, Source
+from gradstep.graph.model import Cost, Shape, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import Extent, Profile
@@ -174,6 +175,9 @@ class PyTorchEngine(Engine):
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
 
+    def part(self, tensor: Any) -> Shape | None:
+        return part_shape(tensor)
+
     def copy(self, tensor: torch.Tensor) -> torch.Tensor | None:
         return copy_of(tensor)
 
@@ -293,11 +297,13 @@ def moved(tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
         for at, (tensor, copy) in enumerate(zip(tensors, copies, strict=True)):
             if is_plain(tensor) and is_plain(copy):
                 distances[at] = statistics.moved(view_of(tensor.detach()), view_of(copy))
-            elif has_memory(tensor) and tensor.shape == copy.shape:
+                continue
+            now, then = here(tensor), here(copy)
+            if now is not None and then is not None and now.shape == then.shape:
                 # it may be on another device now
                 with suppress(RuntimeError, NotImplementedError):
-                    difference = tensor.detach() - copy
-                    copy.copy_(tensor.detach())
+                    difference = now.detach() - then
+                    then.copy_(now.detach())
                     apart[at] = difference
     for at, distance in zip(apart, lengths(list(apart.values())), strict=True):
         distances[at] = distance

@@ -19,7 +19,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.schema import is_mutable
-from gradstep.engines.pytorch.tensors import array_of, nbytes_of
+from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
 from gradstep.graph.fence import fenced, within_fence
 
 
@@ -199,7 +199,9 @@ def _why_not(tensor: torch.Tensor) -> str:
         return "is a nested tensor"
     if tensor.layout is not torch.strided:
         return f"is sparse ({str(tensor.layout).removeprefix('torch.')})"
-    return "has no data" if tensor.is_meta else ""
+    if tensor.is_meta:
+        return "has no data"
+    return "" if has_memory(tensor) else "has no memory any more"
 
 
 @lru_cache(maxsize=4096)

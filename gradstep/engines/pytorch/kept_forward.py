@@ -18,7 +18,14 @@ from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.schema import tensors_in
-from gradstep.engines.pytorch.tensors import SeenTensor, describe, has_memory, same_bits, shape_of
+from gradstep.engines.pytorch.tensors import (
+    SeenTensor,
+    describe,
+    has_memory,
+    here,
+    same_bits,
+    shape_of,
+)
 from gradstep.records import resolve
 
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name
@@ -145,7 +152,7 @@ class TorchKeptForward:
             return []
         try:
             named = {**dict(self._arguments(node, entry, op, given)), **given}
-            if not all(map(has_memory, tensors_in(list(named.values())))):
+            if not all(here(tensor) is tensor for tensor in tensors_in(list(named.values()))):
                 return []
             results = list(tensors_in(op(**named)))
         except Exception:  # an argument that nobody knows, or values that do not go together

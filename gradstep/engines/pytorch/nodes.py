@@ -153,16 +153,28 @@ class TorchNode:
         name, _, rest = name.partition("[")
         place = "saved_tensors" if self.is_function else f"_saved_{name}"
         try:
+            if self._unpacks("_raw_saved_tensors" if self.is_function else f"_raw_saved_{name}"):
+                return None
             value = getattr(self.origin, place, None)
         except RuntimeError:
             return None
         tensor = value[int(rest.rstrip("]"))] if rest and value is not None else value
         return tensor if isinstance(tensor, torch.Tensor) else None
 
+    def _unpacks(self, place: str) -> bool:
+        """Return whether reading a value calls a hook of the program's, which unpacks it: that of a
+        checkpoint runs a part of the forward pass again."""
+        raw = getattr(self.origin, place, None)
+        values = raw if isinstance(raw, tuple | list) else (raw,)
+        return any(not isinstance(getattr(v, "unpack_hook", None), Freed | None) for v in values)
+
     def saved_argument(self, name: str) -> Any:
         """Return the argument ``name`` of its op, None where it does not save that, or where that
-        is gone: a tensor after its pass, say."""
+        is gone, a tensor after its pass, say, or where reading it would run code of the
+        program's."""
         try:
+            if self._unpacks(f"_raw_saved_{name}"):
+                return None
             return getattr(self.origin, f"_saved_{name}", None)
         except RuntimeError:
             return None

@@ -433,6 +433,74 @@ def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
             pop()
 
 
+def is_shared_with_processes() -> bool:
+    """Return whether this process may exchange tensors with others."""
+    return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
+
+
+# that part of PyTorch is not imported to look for its classes
+
+
+def _is_sharded(kind: type) -> bool:
+    """Return whether tensors of a class are DTensors, of which each process has a part."""
+    return hasattr(kind, "to_local") and hasattr(kind, "full_tensor")
+
+
+def _is_awaited(kind: type) -> bool:
+    """Return whether tensors of a class are results of functional collectives, for which whoever
+    uses them waits."""
+    return hasattr(kind, "trigger_wait")
+
+
+def is_whole_here(kind: type) -> bool:
+    """Return whether tensors of a class have their elements in this process, and need nothing of
+    others when they are used."""
+    return not (_is_sharded(kind) or _is_awaited(kind))
+
+
+def is_copied(tensor: Any) -> bool:
+    """Return whether each process has all of a tensor that is not whole here by its class: a copy,
+    or what a collective brings to it."""
+    if not _is_sharded(type(tensor)):
+        return True
+    return all(place.is_replicate() for place in tensor.placements)
+
+
+def part_of_process(tensor: Any) -> Any:
+    """Return the part that this process has of a tensor that is not whole here; None where that is
+    still on its way: nobody has waited for it yet."""
+    if _is_sharded(type(tensor)):
+        with torch.no_grad():  # or it makes a node
+            return tensor.to_local()
+    return getattr(tensor, "elem", None) if getattr(tensor, "completed", False) else None
+
+
+def with_part(tensor: Any, part: torch.Tensor) -> Any:
+    """Return a DTensor like another one that has a different part in this process, made of no op;
+    ``part`` itself where PyTorch cannot do that."""
+    try:
+        names, told = tensor.__tensor_flatten__()
+        inner = {name: getattr(tensor, name) for name in names}
+        inner[next(name for name in names if isinstance(inner[name], torch.Tensor))] = part
+        other = tensor.__tensor_unflatten__(inner, told, tensor.shape, tensor.stride())
+        return other.requires_grad_(False)
+    except (AttributeError, TypeError, ValueError, RuntimeError):  # told in another way
+        return part
+
+
+def are_added_here(one: Any, other: Any) -> bool:
+    """Return whether a sum of two tensors, one of which is not whole here, is that of their parts,
+    which each process adds alone."""
+    if not (_is_sharded(type(one)) and _is_sharded(type(other))):
+        return False
+    if one.placements != other.placements or one.device_mesh != other.device_mesh:
+        return False
+    return all(
+        place.is_shard() or place.is_replicate() or getattr(place, "reduce_op", "") == "sum"
+        for place in one.placements
+    )
+
+
 def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the parameters of a module that FSDP has cut into parts, each with the whole one that
     ops use in its place."""

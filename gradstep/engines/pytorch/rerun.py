@@ -32,7 +32,7 @@ from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.originals import original
 from gradstep.engines.pytorch.origins import current
-from gradstep.engines.pytorch.private import set_version
+from gradstep.engines.pytorch.private import is_shared_with_processes, set_version
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
 from gradstep.engines.pytorch.tensors import put_gradient
@@ -155,6 +155,10 @@ class Rerun:
     def __init__(self, call: Call, wide: bool) -> None:
         self._call_made, self._wide = call, wide
         self.custom = call.custom
+        if self.custom and is_shared_with_processes():
+            raise CannotRerun(
+                "it is the program's own, and may exchange tensors with other processes"
+            )
         self._inputs = list(_inputs_in((*call.arguments, *call.named.values())))
         for tensor in self._inputs:
             if tensor.copy is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
@@ -12,7 +12,17 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.engines.pytorch.private import flattened, set_version, unobserved
+from gradstep.engines.pytorch.private import (
+    are_added_here,
+    flattened,
+    is_copied,
+    is_shared_with_processes,
+    is_whole_here,
+    part_of_process,
+    set_version,
+    unobserved,
+    with_part,
+)
 from gradstep.graph.statistics import HUGE, TINY, Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each, statistics_of_parts
 from gradstep.records import Extent, resolve
@@ -119,6 +129,9 @@ def _plain(shape: tuple[Any, ...]) -> tuple[int, ...] | None:
 def nbytes_of(tensor: torch.Tensor) -> int:
     """Return the bytes that the elements of a tensor take."""
     try:
+        if is_part(tensor):
+            part = part_of_process(tensor)
+            return 0 if part is None else nbytes_of(part)
         if tensor.layout is torch.strided:
             return int(tensor.nbytes)
         return sum(map(nbytes_of, _parts_of(tensor)))
@@ -154,16 +167,74 @@ def extent_of(tensor: torch.Tensor) -> Extent:
     return tuple.__new__(Extent, facts)  # in a third of the time that its own constructor takes
 
 
+def here(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the tensor whose numbers can be read of another one: nearly always itself; the part
+    that this process has, where several processes have one each.
+
+    None of one without data, of one that stands for several in a vectorized function, of one whose
+    memory the program has freed, as FSDP frees whole parameters, and of what other processes have
+    not sent yet.  Whatever reads numbers reads those of this tensor: an op on the other one may
+    wait for other processes, or read what is not there.
+    """
+    kind = type(tensor)
+    if kind not in _KINDS and (alone := _part_here(tensor, kind)) is not tensor:
+        return None if alone is None else here(alone)
+    return tensor if _has_memory(tensor) else None
+
+
+def _part_here(tensor: torch.Tensor, kind: type) -> torch.Tensor | None:
+    """Return a tensor itself where ops on it concern this process only, else its part, or None."""
+    if not is_whole_here(kind):
+        part: torch.Tensor | None = part_of_process(tensor)
+        return part
+    if _runs_no_code(kind):
+        return tensor
+    # its ops run code of whoever wrote the class
+    if not kind.__module__.startswith(_ALONE) and is_shared_with_processes():
+        return None
+    return tensor if all(part is here(part) for part in _inner(tensor)) else None
+
+
+def _runs_no_code(kind: Any) -> bool:
+    return kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
+
+
+_ALONE: Final = ("torch.nested.", "torch.masked.", "torch.sparse.")
+"""Modules of PyTorch whose tensors are of one process."""
+
+
+def _inner(tensor: Any) -> Iterator[torch.Tensor]:
+    """Yield the tensors that one of a subclass is made of."""
+    if hasattr(type(tensor), "__tensor_flatten__"):
+        names, _ = tensor.__tensor_flatten__()
+        parts = (getattr(tensor, name) for name in names)
+        yield from (part for part in parts if isinstance(part, torch.Tensor))
+
+
+def is_part(tensor: Any) -> bool:
+    """Return whether a tensor is one of several processes, of which this one has a part."""
+    return isinstance(tensor, torch.Tensor) and not is_whole_here(type(tensor))
+
+
+def part_shape(tensor: Any) -> tuple[int, ...] | None:
+    """Return the shape of that part; None of a tensor that is whole here, also as a copy that each
+    process has."""
+    if not is_part(tensor) or is_copied(tensor):
+        return None
+    part = part_of_process(tensor)
+    return shape_of(tensor if part is None else part)
+
+
 def has_memory(tensor: torch.Tensor) -> bool:
-    """Return whether the elements of a tensor are there to be read: not those of one without data,
-    of one that stands for several in a vectorized function, nor of one whose memory the program has
-    freed, as FSDP frees whole parameters."""
+    """Return whether numbers of a tensor can be read: whether :func:`here` has some."""
+    return here(tensor) is not None
+
+
+def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.is_meta:
         return False
     if hasattr(type(tensor), "__tensor_flatten__"):  # it stands for others
-        names, _ = tensor.__tensor_flatten__()
-        parts = [getattr(tensor, name) for name in names]
-        return all(has_memory(part) for part in parts if isinstance(part, torch.Tensor))
+        return all(map(has_memory, _inner(tensor)))
     if tensor.layout is not torch.strided:
         return all(map(has_memory, _parts_of(tensor)))
     try:
@@ -236,11 +307,9 @@ def elements_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
 def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
     values; None of one without memory."""
-    if not has_memory(tensor):
+    if (t := here(tensor)) is None:
         return None
-    t = tensor.detach()
-    if hasattr(t, "full_tensor"):  # in parts on several devices
-        t = t.full_tensor()
+    t = t.detach()
     if t.is_nested:
         parts = [part.reshape(-1) for part in t.unbind()]
         t = torch.cat(parts) if parts else torch.zeros(0)
@@ -252,9 +321,13 @@ def dense(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
-    """Return a copy of a tensor as it is now, without a graph; None of one without memory."""
+    """Return a copy of a tensor as it is now, without a graph; None of one whose numbers cannot be
+    read."""
     with unobserved(), torch.no_grad():
-        return tensor.detach().clone() if has_memory(tensor) else None
+        if (known := here(tensor)) is None:
+            return None
+        copy = known.detach().clone()
+        return copy if known is tensor else with_part(tensor, copy)
 
 
 class Copies:
@@ -274,6 +347,7 @@ class Copies:
                 and tensor.layout is torch.strided
                 and not tensor.is_nested
                 and tensor.numel() <= _SMALL
+                and has_memory(tensor)
             ):
                 dtype = tensor.dtype
                 if dtype not in alike:
@@ -463,9 +537,9 @@ def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
     """Return the numbers of a tensor as they are, complex ones too, on the CPU; of bfloat16 and
     smaller ones in float32."""
     with unobserved(), torch.no_grad():
-        if not has_memory(tensor):
-            raise RuntimeError("the memory of this tensor is freed")
-        t = tensor.detach().cpu()
+        if (t := here(tensor)) is None:
+            raise RuntimeError("the numbers of this tensor cannot be read here")
+        t = t.detach().cpu()
         t = t.to_dense() if t.layout is not torch.strided else t
         if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
             t = t.float()
@@ -474,16 +548,40 @@ def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
 
 def same_bits(one: Any, other: Any) -> bool:
     """Return whether two gradients agree bit for bit, NaN included; sums of sparse ones, which have
-    no order, whether they have the same shape."""
+    no order, whether they have the same shape; of what several processes have, this one's parts."""
     if one is other:
         return True
     if one is None or other is None or one.dtype is not other.dtype:
         return False
     try:
-        with unobserved():
-            return _same(one.detach(), other.detach())
+        with unobserved(), torch.no_grad():
+            mine, theirs = here(one), here(other)
+            if mine is None or theirs is None:
+                return False
+            return _same(mine.detach(), theirs.detach())
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return False
+
+
+def differ(one: Any, other: Any) -> bool:
+    """Return whether it is known of two gradients that they do not agree: not where numbers of one
+    cannot be read."""
+    both = one is not None and other is not None
+    return not same_bits(one, other) and not (both and None in (here(one), here(other)))
+
+
+def added(one: Any, other: Any) -> Any:
+    """Return the sum of two gradients as the engine makes it; without numbers where other processes
+    would be needed for it, or where one of the two has none."""
+    if type(one) in _KINDS and type(other) in _KINDS:
+        return one + other
+    mine, theirs = here(one), here(other)
+    if mine is not None and theirs is not None:
+        if not (is_part(one) or is_part(other)):
+            return one + other
+        if are_added_here(one, other):
+            return with_part(one, mine + theirs)
+    return torch.empty(one.shape, dtype=one.dtype, device="meta")
 
 
 _BITS: Final = {
@@ -502,8 +600,6 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
         return True
     if _is_one_view(one, other):
         return True
-    if not (has_memory(one) and has_memory(other)):
-        return False
     if one.is_complex():
         one, other = (torch.view_as_real(tensor.resolve_conj()) for tensor in (one, other))
     bits = _BITS.get(one.dtype)
@@ -528,10 +624,11 @@ def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any, version: int | Non
     With the ``version`` that it had, nodes that saved it find it unchanged."""
     with unobserved(), torch.no_grad():
         if held is not None and numbers is not None and not same_bits(held, numbers):
-            if held.layout is torch.strided:
-                held.copy_(numbers)
-            else:
+            mine, theirs = here(held), here(numbers)
+            if mine is None or theirs is None or mine.layout is not torch.strided:
                 held = numbers
+            else:
+                mine.copy_(theirs)
         leaf.grad = held
         if held is not None and version not in (None, version_of(held)):
             set_version((held,), (version,))

@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.capturing.statement import tree_of
-from gradstep.debugger.snapshot.value import array_of
+from gradstep.debugger.snapshot.value import whole_array_of
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
@@ -34,13 +34,15 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
     for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
         users[target].append(source)
     for alike in by_shape.values():
-        arrays = [array_of(leaf) for _, leaf in alike] if len(alike) > 1 else []
+        arrays = [whole_array_of(leaf) for _, leaf in alike] if len(alike) > 1 else []
         for at, one in enumerate(arrays):
             for other in range(at + 1, len(arrays)):
-                pair = alike[at][0], alike[other][0]
+                pair, second = (alike[at][0], alike[other][0]), arrays[other]
                 if (
-                    np.ptp(one) > 0
-                    and np.array_equal(one, arrays[other])
+                    one is not None
+                    and second is not None
+                    and np.ptp(one) > 0
+                    and np.array_equal(one, second)
                     and (_differ(subject, pair, users) or _are_apart(pair, subject.behind, users))
                 ):
                     names = [subject.name(alike[place][1]) for place in (at, other)]

@@ -36,7 +36,7 @@ def find_saturated(subject: Subject) -> Iterator[Finding]:
         result = next((kept for word, kept, state in node.saved()
                        if word == "result" and state == "kept"), None)  # fmt: skip
         tensor = subject.engine.kept_tensor(node, "result", result) if result is not None else None
-        array = None if tensor is None else np.asarray(array_of(tensor))
+        array = None if tensor is None else array_of(tensor)
         if array is None or array.ndim < 2 or not 0 < array.size <= _MOST:
             continue
         if name == "relu":

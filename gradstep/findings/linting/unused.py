@@ -72,7 +72,10 @@ def _lost_in_rounding(leaf: Any, groups: list[tuple[str, Any]], size: float) -> 
     if dtype not in _DIGITS:
         return None
     digits, bits = _DIGITS[dtype]
-    _, exponents = np.frexp(np.abs(array_of(leaf)).astype(np.float64))
+    array = array_of(leaf)
+    if array is None or not array.size:
+        return None
+    _, exponents = np.frexp(np.abs(array).astype(np.float64))
     if not 0 < step <= float(np.median(np.ldexp(0.5, exponents - bits))) / 2:
         return None  # half of the way to the next number
     rate = format_number(float(group["lr"]))

@@ -11,7 +11,7 @@ import numpy as np
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.inspector import source_line
 from gradstep.debugger.snapshot import Snapshot, Value
-from gradstep.debugger.snapshot.value import NOT_RECORDED
+from gradstep.debugger.snapshot.value import NOT_RECORDED, THIS_PART
 from gradstep.debugger.snapshot.wording import counts, extremes, summary
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph, Source
@@ -138,9 +138,10 @@ def tensor_text(name: str, value: Value | None) -> str:
         return f"{name} is {nothing}: no gradient, which is not a gradient of 0"
     stats = value.statistics
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
-    if stats.size <= 1:
-        return f"{head}  {summary(value) if stats.size else 'no elements'}"
-    lines = [head, f"  {extremes(value)}", f"  {counts(value)}"]
+    if not value.is_here or stats.size <= 1:
+        return f"{head}  {summary(value)}"
+    part = f"  {THIS_PART} of {format_shape(value.whole_shape)}" if value.is_part else ""
+    lines = [f"{head}{part}", f"  {extremes(value)}", f"  {counts(value)}"]
     if not value.has_numbers:
         return "\n".join([*lines, f"  {NOT_RECORDED}"])
     if stats.size >= 32:

@@ -15,7 +15,7 @@ from weakref import ref
 from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import LeafRecord, OpRecord
 from gradstep.debugger.pass_session import PassSession
-from gradstep.debugger.snapshot.value import array_of
+from gradstep.debugger.snapshot.value import whole_array_of
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.findings.checking import NodeCheck, Progress, check
@@ -537,8 +537,8 @@ def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way |
 def has_equal_rows(tensor: Any, apart: float = 0.0) -> bool:
     """Return whether a matrix has several rows, all the same to the bit, or ``apart`` by so much of
     its largest element at most."""
-    array = array_of(tensor)  # a nested tensor has no shape
-    if array.ndim < 2 or len(array) < 2 or not array.size:
+    array = whole_array_of(tensor)  # a nested tensor has no shape
+    if array is None or array.ndim < 2 or len(array) < 2 or not array.size:
         return False
     if not apart:
         return bool((array == array[:1]).all())

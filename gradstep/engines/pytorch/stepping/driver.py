@@ -35,13 +35,17 @@ from gradstep.engines.driver import (
 )
 from gradstep.engines.pytorch.calls import (
     TorchCall,
-    is_shared_with_processes,
     why_graph_is_freed,
     why_watched_only,
 )
 from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from gradstep.engines.pytorch.private import hook_tables, metadata_of, unobserved
+from gradstep.engines.pytorch.private import (
+    hook_tables,
+    is_shared_with_processes,
+    metadata_of,
+    unobserved,
+)
 from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
 from gradstep.engines.pytorch.stepping.leaf_gradients import State, has_late_hooks
 from gradstep.engines.pytorch.stepping.observed_engine import (

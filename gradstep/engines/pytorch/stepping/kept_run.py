@@ -34,8 +34,9 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     leaves_behind,
 )
 from gradstep.engines.pytorch.tensors import (
+    added,
     elements_of,
-    has_memory,
+    here,
     is_plain,
     is_small,
     nbytes_of,
@@ -166,7 +167,7 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
         return norms
     with unobserved(), torch.no_grad():
         for at, tensor in enumerate(tensors):
-            if tensor is None or not has_memory(tensor):
+            if tensor is None or (tensor := here(tensor)) is None:
                 continue
             long = precisely and tensor.numel() > _LONG
             key = type(tensor), tensor.dtype, tensor.layout, at if long else tensor.device
@@ -180,8 +181,8 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
             if together is not None:
                 started.setdefault(together.device, []).append((places, together))
                 continue
-            for at in places:
-                norms[at] = _norm(tensors[at], precisely)
+            for at, tensor in zip(places, chosen, strict=True):
+                norms[at] = _norm(tensor, precisely)
         for of_device in started.values():
             alone = len(of_device) == 1  # as nearly always
             given = of_device[0][1] if alone else torch.cat([tensor for _, tensor in of_device])
@@ -211,7 +212,7 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
     """Return the norm of a tensor of any kind; that of the elements which a sparse one stores, some
     of them in parts, unless it is to be precise."""
     try:
-        if not has_memory(tensor) or (precisely and tensor.layout is not torch.strided):
+        if precisely and tensor.layout is not torch.strided:
             return None
         parts = [part.abs() if part.is_complex() else part for part in elements_of(tensor)]
         return hypot(*[float(torch.linalg.vector_norm(x, dtype=torch.float64)) for x in parts])
@@ -277,7 +278,7 @@ class _Heard:
                     there = self._sums[place]
                     if there is not None:
                         with unobserved(), torch.no_grad():
-                            gradient = there + gradient
+                            gradient = added(there, gradient)
                         self._hold(gradient)
                     self._sums[place] = gradient
         except Exception as error:

@@ -23,13 +23,14 @@ import torch
 from torch.autograd.graph import GradientEdge
 
 from gradstep.engines.driver import CannotRunAgain, Nested, Pending
-from gradstep.engines.pytorch.calls import Arguments, TorchCall, is_shared_with_processes
+from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import (
     hook_nodes,
     hook_tables,
+    is_shared_with_processes,
     running_pass,
     see_that_hooks_are_allowed,
     unobserved,
@@ -45,7 +46,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     state_of,
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
-from gradstep.engines.pytorch.tensors import put_gradient
+from gradstep.engines.pytorch.tensors import here, put_gradient
 from gradstep.graph.fence import not_shown
 from gradstep.records import Interceptor, Port
 
@@ -554,7 +555,8 @@ class ObservedEngine:
             if not self._is_heard(index):
                 return
             with unobserved(), torch.no_grad():
-                if any(g is not None and bool(g.isnan().any()) for g in sent):
+                read = [here(g) for g in sent if g is not None]
+                if any(g is not None and bool(g.isnan().any()) for g in read):
                     return
             self._keep_run(index, sent, arrived, None)
         except Exception as error:

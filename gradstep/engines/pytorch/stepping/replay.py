@@ -18,6 +18,7 @@ from gradstep.engines.driver import OnStep, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import metadata_of, unobserved
+from gradstep.engines.pytorch.tensors import added
 from gradstep.records import LEAF, Delivery, Port, Step
 
 
@@ -156,5 +157,5 @@ def deliver(pending: Pending, nr: int, edge: Any, gradient: Any) -> Delivery:
     before = pending.get(edge)
     if gradient is None:
         return Delivery(nr, edge, None, before, before)
-    after = pending[edge] = gradient if before is None else before + gradient
+    after = pending[edge] = gradient if before is None else added(before, gradient)
     return Delivery(nr, edge, gradient, before, after)

@@ -18,11 +18,13 @@ from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from gradstep.engines.pytorch.stepping.replay import arrived, deliver, places_of, take, within_pass
 from gradstep.engines.pytorch.tensors import (
+    added,
     array_of,
     copy_of,
+    differ,
+    has_memory,
     is_passed_on,
     nbytes_of,
-    same_bits,
     version_of,
 )
 from gradstep.graph.addresses import step_number
@@ -84,9 +86,12 @@ class StepMaker:
             incoming, pending[node] = hooked, None
         else:
             incoming = take(pending, node)
-            pairs = zip(incoming, hooked, strict=False)
-            if all(one is other or same_bits(one, other) for one, other in pairs):
-                hooked = incoming
+            pairs = list(zip(incoming, hooked, strict=False))
+            if not any(one is not other and differ(one, other) for one, other in pairs):
+                # a sum for which other processes would be needed is known to the engine alone
+                hooked = incoming = tuple(
+                    [one if one is None or has_memory(one) else other for one, other in pairs]
+                )
             else:
                 calls = (_change("pre", _UNKNOWN, incoming, hooked),)
         # of a node that runs, the engine takes what arrived ahead of hooks
@@ -119,7 +124,7 @@ class StepMaker:
                     gradient = gradient if copy is None else copy
             total = there
             if gradient is not None:
-                total = pending[edge] = gradient if there is None else there + gradient
+                total = pending[edge] = gradient if there is None else added(there, gradient)
             deliveries.append(new_delivery((nr, edge, gradient, there, total)))
         return new_step((index, node, incoming, hooked, tuple(deliveries), None, None, captured))
 
@@ -139,16 +144,16 @@ class StepMaker:
 
     def _accumulated(self, index: int, run: NodeRun) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        (_, (added, *_), _, now), gradients = run, self._engine.gradients
+        (_, (gradient, *_), _, now), gradients = run, self._engine.gradients
         before = gradients.before[index][1]
         leaf = self._engine.order[index].origin.variable
         hooks = getattr(leaf, "_post_accumulate_grad_hooks", True)
         if not hooks and not self._is_watched:
             return before, now, ()
         gradients.versions.pop(index, None)
-        after = _sum(before, added) if gradients.still_adds(index, added) else now
-        if same_bits(after, now):
-            return before, after, ()
+        after = _sum(before, gradient) if gradients.still_adds(index, gradient) else now
+        if not differ(after, now):
+            return before, after if after is None or has_memory(after) else now, ()
         now = None if now is None else copy_of(now)
         return before, now, (_change("accumulated", "", (after,), (now,)),)
 
@@ -183,10 +188,10 @@ class StepMaker:
             return step._replace(after=made[1])
         if gradients.versions.get(step.index) in (None, version_of(step.after)):
             return step
-        (added,) = step.hooked
-        if gradients.still_adds(step.index, added) and not is_passed_on(step.after, added):
+        (gradient,) = step.hooked
+        if gradients.still_adds(step.index, gradient) and not is_passed_on(step.after, gradient):
             with unobserved(), torch.no_grad():
-                return step._replace(after=_sum(step.before, added))
+                return step._replace(after=_sum(step.before, gradient))
         if not self._told:
             self._told = True
             tell(
@@ -204,13 +209,13 @@ class StepMaker:
             return after
         if step.index not in gradients.added:
             return after  # the program has frozen it since its forward pass: nothing was added
-        added, version = step.hooked[0], gradients.versions.get(step.index)
-        if version != version_of(after) or not gradients.still_adds(step.index, added):
+        gradient, version = step.hooked[0], gradients.versions.get(step.index)
+        if version != version_of(after) or not gradients.still_adds(step.index, gradient):
             return after  # it did not run, or was changed in place since, or what it added was
-        if step.before is not None and added is not None and is_passed_on(after, added):
+        if step.before is not None and gradient is not None and is_passed_on(after, gradient):
             return after  # the program gave memory that has become a .grad
         with unobserved(), torch.no_grad():
-            return _sum(step.before, added)
+            return _sum(step.before, gradient)
 
     def bytes_of(self, step: Step, *, again: bool) -> int:
         """Return what a step keeps alive that no step before it does; it may be asked ``again``."""
@@ -246,9 +251,11 @@ def _bytes_of(step: Step) -> int:
     return size
 
 
-def _sum(before: Any, added: Any) -> Any:
+def _sum(before: Any, gradient: Any) -> Any:
     """Return what the engine makes of the ``.grad`` of a leaf."""
-    return before if added is None else added if before is None else before + added
+    if before is None or gradient is None:
+        return gradient if before is None else before
+    return added(before, gradient)
 
 
 def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:

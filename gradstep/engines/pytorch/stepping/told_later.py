@@ -16,7 +16,7 @@ from weakref import ref
 import torch
 
 from gradstep.engines.driver import Driver
-from gradstep.engines.pytorch.calls import TorchCall, is_shared_with_processes
+from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out, is_engine_call
 from gradstep.engines.pytorch.kept_graphs import any_marked
 from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, saved_places, why_opaque
@@ -25,6 +25,7 @@ from gradstep.engines.pytorch.private import (
     dispatch_mode,
     hook_nodes,
     hook_tables,
+    is_shared_with_processes,
     metadata_of,
     running_pass,
     see_that_hooks_are_allowed,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
@@ -34,6 +35,11 @@ def optimizer_rows(names: Names, name: str, leaf: Any, file: str) -> Iterator[Ro
             yield "note", f"{title} {WILL_NOT_CHANGE} {name}: its learning rate is 0"
 
 
+def _copied(tensor: Any) -> NDArray[Any] | None:
+    array = array_of(tensor)
+    return None if array is None else array.copy()
+
+
 class Afterwards:
     """Keeps ``leaf`` and its ``.grad`` as they are at the end of a pass that ``file`` called, to be
     compared later."""
@@ -42,17 +48,17 @@ class Afterwards:
         self._name, self._names, self._file = name, names, file
         names.keep_leaves()
         self._leaf = leaf
-        self._values = array_of(leaf).copy()
-        self._gradient = None if leaf.grad is None else array_of(leaf.grad).copy()
+        self._values = _copied(leaf)
+        self._gradient = None if leaf.grad is None else _copied(leaf.grad)
 
     def rows(self, until: str) -> Iterator[Row]:
         """Say how far the leaf has changed ``until`` now, and if it has not, what is known of
         why."""
-        name, now = self._name, array_of(self._leaf)
-        if now.shape != self._values.shape:
+        name, now, before = self._name, array_of(self._leaf), self._values
+        if now is None or before is None or now.shape != before.shape:
             return
         with np.errstate(all="ignore"):
-            change = np.asarray(now - self._values)
+            change = np.asarray(now - before)
         if change.size and statistics(change).zeros < change.size:
             size = format_number(statistics(change).rms)
             yield "after", f"{name} changed by rms {size} before {until}"
@@ -61,7 +67,8 @@ class Afterwards:
             return
         cause = hindrance(self._names, self._leaf, statistics(self._gradient).rms)
         gradient = self._leaf.grad
-        cleared = gradient is None or not array_of(gradient).any()
+        numbers = None if gradient is None else array_of(gradient)
+        cleared = numbers is None or not numbers.any()
         state = "was cleared" if cleared else "is still there"
         yield "after", f"{name} did not change before {until}, and its .grad {state}"
         what = cause.of(1)

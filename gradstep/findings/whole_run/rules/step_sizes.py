@@ -172,8 +172,10 @@ def _has_stepped(scaler: Any) -> bool:
     """Return whether a scaler was updated, as after each step of its own; another function, or
     another file, may do so by another name."""
     count, scale = attribute_of(scaler, "_growth_tracker"), attribute_of(scaler, "_scale")
-    return (is_tensor(count) and bool(array_of(count).any())) or (
-        is_tensor(scale) and bool((array_of(scale) != attribute_of(scaler, "_init_scale")).any())
+    counted = array_of(count) if is_tensor(count) else None
+    scaled = array_of(scale) if is_tensor(scale) else None
+    return (counted is not None and bool(counted.any())) or (
+        scaled is not None and bool((scaled != attribute_of(scaler, "_init_scale")).any())
     )
 
 
