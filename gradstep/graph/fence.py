@@ -41,7 +41,9 @@ def not_shown(what: str, error: Exception) -> None:
 
     >>> not_shown("the names of tensors", KeyError("weight"))  # on stderr
     """
+    global _failures
     let_through(error)
+    _failures += 1
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
@@ -86,6 +88,27 @@ def has_failed() -> bool:
     return bool(_told)
 
 
+class NewFailures:
+    """Tells whether something was not shown, by a defect of ours, since that was last noted: what
+    is known of that time is not all."""
+
+    def __init__(self) -> None:
+        self._known = _failures
+
+    def __bool__(self) -> bool:
+        return _failures > self._known
+
+    def noted(self) -> bool:
+        """Return whether there are some, and take note of them."""
+        some, self._known = bool(self), _failures
+        return some
+
+    def told_soon(self) -> None:
+        """Take note of one that is about to be told, and belongs to what has been asked about."""
+        self._known += 1
+
+
+_failures = 0
 _LONGEST: Final = 300
 _MOST: Final = 100
 """Different ones; what fails in another way each time would fill the user's screen."""

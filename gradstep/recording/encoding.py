@@ -146,6 +146,11 @@ def leaf_row(leaf: Leaf) -> Row:
     )  # fmt: skip
 
 
+def counts_of(row: Any) -> list[int]:
+    """Return the numbers of calls in an entry of ``meta``, parsed."""
+    return [_count(number) for number in _list(row)]
+
+
 def training_text(training: Training) -> str:
     """Return the entry of ``meta`` for what changes the leaves: lists, without the names of
     fields."""

@@ -215,6 +215,11 @@ class FileRun:
                 raise ValueError("leaves are missing")
             return flags
 
+    @property
+    def incomplete(self) -> Sequence[int]:
+        with self._reading():
+            return encoding.counts_of(self._meta.get("incomplete", []))
+
     @cached_property
     def indices(self) -> Sequence[int]:
         with self._reading():

@@ -64,6 +64,12 @@ class Run(Protocol):
         ...
 
     @property
+    def incomplete(self) -> Sequence[int]:
+        """The calls of which a defect of gradstep has lost something: their facts show nothing, and
+        what all calls have in common is unknown."""
+        ...
+
+    @property
     def indices(self) -> Sequence[int]:
         """The calls of which something was kept, in the order in which they were made."""
         ...
@@ -122,6 +128,10 @@ class Sink(Protocol):
 
     def add_training(self, training: Training) -> None:
         """Take note of what changes the leaves, in place of what was known of it."""
+        ...
+
+    def add_incomplete(self, call: int) -> None:
+        """Take note that a defect of gradstep has lost something of a call."""
         ...
 
     def add_structure(self, key: str, document: str) -> None:
@@ -266,6 +276,7 @@ class MemoryRun:
         self.warnings: list[Warned] = []
         self.leaves: list[Leaf] = []
         self.training = Training()
+        self.incomplete: list[int] = []
         self._calls: dict[int, CallFacts] = {}
         self._leaves: dict[int, tuple[LeafFacts, ...]] = {}
         self._flows: dict[int, Flow] = {}
@@ -281,6 +292,10 @@ class MemoryRun:
 
     def add_training(self, training: Training) -> None:
         self.training = training
+
+    def add_incomplete(self, call: int) -> None:
+        if call not in self.incomplete:
+            self.incomplete.append(call)
 
     def add_structure(self, key: str, document: str) -> None:
         self._documents[key] = document

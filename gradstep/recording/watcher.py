@@ -20,7 +20,7 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.protocol import Engine
-from gradstep.graph.fence import carried_out, within_fence
+from gradstep.graph.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
@@ -98,6 +98,7 @@ class Watcher:
         self._start = self._left = perf_counter()
         self.index = self.step = 0
         self.is_over = self.is_busy = False
+        self._new_failures = NewFailures()
         self.on_idle: Callable[[], None] | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
@@ -111,8 +112,20 @@ class Watcher:
                 self.on_idle()
 
     def _watch(self, call: BackwardCall) -> bool | Gradients:
-        entered = perf_counter()
         self.index = sum(self.counts.values())
+        try:
+            return self._carry_out_and_tell(call)
+        except Exception as error:
+            if is_ours(error):
+                self._new_failures.told_soon()
+                self._sink.add_incomplete(self.index)
+            raise
+        finally:
+            if self._new_failures.noted():
+                self._sink.add_incomplete(self.index)
+
+    def _carry_out_and_tell(self, call: BackwardCall) -> bool | Gradients:
+        entered = perf_counter()
         wanted = self._account.wanted(self.counts[call.kind], call.kind)
         begun = self._begun(call, wanted, entered)
         engine = engine_of_call(call)

@@ -76,6 +76,7 @@ class FileSink:
         self._structures: dict[str, int] = {}
         self._recorded: deque[int] = deque()  # calls that can be thinned, the oldest first
         self._kept: deque[int] = deque()  # of these, those that this round has left
+        self._incomplete: list[int] = []  # calls of which something is lost
         self._stride = 1  # that of the calls which were left by the rounds before
         self._thinned = 0
         self._newest = 0
@@ -101,6 +102,11 @@ class FileSink:
 
     def add_training(self, training: Training) -> None:
         self._write(_insert("meta", 2), ("training", encoding.training_text(training)))
+
+    def add_incomplete(self, call: int) -> None:
+        if call not in self._incomplete and len(self._incomplete) < _MOST_INCOMPLETE:
+            self._incomplete.append(call)
+            self._write(_insert("meta", 2), ("incomplete", json.dumps(self._incomplete)))
 
     def add_structure(self, key: str, document: str) -> None:
         number = self._structures[key] = len(self._structures)
@@ -284,6 +290,8 @@ def _insert(table: str, columns: int) -> str:
 
 
 _AT_ONCE: Final = 4
+_MOST_INCOMPLETE: Final = 1000
+"""Calls that are named: one is enough for what is said of a run as a whole."""
 _CALL: Final = _insert("calls", len(encoding.CALL_COLUMNS))
 _LEAF_CALL: Final = _insert("leaf_calls", 23)
 

@@ -1,4 +1,5 @@
-"""Runs a gradstep command of which one function fails: ``sabotage.py [FUNCTION] -- COMMAND...``.
+"""Runs a gradstep command of which one function fails: ``sabotage.py [FUNCTION] -- COMMAND...``,
+once, or with ``FUNCTION*`` whenever it is called.
 
 Without a FUNCTION, writes those that the command calls while the program of the user's runs to the
 file ``functions``, one a line.  PyTorch, and an engine of ours, run below; they are left alone.
@@ -77,8 +78,9 @@ def is_within(frame: FrameType | None, script: str) -> bool:
 
 
 def spoil(name: str, script: str) -> None:
-    """Have the function of this name fail when the program first comes to it."""
-    file, _, path = name.partition(":")
+    """Have the function of this name fail when the program first comes to it, or always."""
+    always = name.endswith("*")
+    file, _, path = name.removesuffix("*").partition(":")
     package = "gradstep" if (Path(OURS[0]) / file).exists() else "gradstep_tui"
     module = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     found: Any = import_module(f"{package}.{module}".removesuffix(".__init__"))
@@ -93,7 +95,8 @@ def spoil(name: str, script: str) -> None:
 
     def fail_once() -> Any:
         if is_within(sys._getframe(2), script):
-            function.__code__ = code
+            if not always:
+                function.__code__ = code
             raise Sabotage(name)
         return whole
 

@@ -47,10 +47,11 @@ def conclusions(evidence: Evidence) -> list[tuple[str, Finding]]:
     lost = {leaf.name: by for by, leaves in evidence.lost().items() for leaf in leaves}
     titled = [
         (title, held)
-        for title, finding in evidence.seen
-        for held in _confirmed(finding, evidence, lost)
+        for title, finding in _of_complete_calls(evidence)
+        for held in _confirmed(finding, evidence, lost if evidence.is_complete else {})
     ]
-    for rule in RULES:
+    # what holds for all calls is unknown, if one is
+    for rule in RULES if evidence.is_complete else ():
         titled += [("", finding) for finding in rule.find(evidence)]
     titled = [(title, _with_module(finding, evidence.names)) for title, finding in titled]
     titled.sort(key=lambda pair: _rank(pair[1]))
@@ -71,8 +72,17 @@ def _with_module(finding: Finding, names: Names) -> Finding:
 def certain(evidence: Evidence) -> list[tuple[str, Finding]]:
     """Return what the calls so far have shown, whatever comes."""
     return [
-        pair for pair in evidence.seen if pair[1].is_bad and pair[1].code not in _OPEN_TO_THE_END
+        pair
+        for pair in _of_complete_calls(evidence)
+        if pair[1].is_bad and pair[1].code not in _OPEN_TO_THE_END
     ]
+
+
+def _of_complete_calls(evidence: Evidence) -> list[tuple[str, Finding]]:
+    """Return what was seen in calls of which no defect of ours has lost anything."""
+    known = {call.index: call.title for call in evidence.run.calls()}
+    incomplete = {known.get(index) for index in evidence.run.incomplete}
+    return [pair for pair in evidence.seen if pair[0] not in incomplete]
 
 
 def _rank(finding: Finding) -> tuple[int, int]:
@@ -111,7 +121,7 @@ def _confirmed(finding: Finding, evidence: Evidence, lost: dict[str, str]) -> It
             and _is_of_step(finding, evidence, lost[learn[0]])
         ):
             yield replace(finding, severity="warning", leaves=tuple(learn))
-        elif not never or evidence.trained:
+        elif not never or evidence.trained or not evidence.is_complete:
             yield replace(finding, severity="info")
         else:
             yield finding

@@ -26,7 +26,7 @@ from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.source_lines import assigned_from_itself
 from gradstep.findings.whole_run.history import is_nothing
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
-from gradstep.graph.fence import within_fence
+from gradstep.graph.fence import NewFailures, is_ours, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, Header
@@ -102,6 +102,7 @@ class Evidence:
         results: tensors that an op made of a leaf without a name: the op and its line, by name.
         optimizers: how many optimizers a name had, one after the other.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
+        failures: what a defect of ours has lost outside of the calls that were looked at.
     """
 
     run: Run = field(default_factory=lambda: MemoryRun(Header()))
@@ -127,6 +128,12 @@ class Evidence:
     equal_rows: dict[str, ref[Any]] = field(default_factory=dict)
     lowest: dict[Source | None, tuple[str, Source | None]] = field(default_factory=dict)
     results: dict[str, tuple[str, Source | None]] = field(default_factory=dict)
+    failures: NewFailures = field(default_factory=NewFailures)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no defect of ours has lost something of a call, or a whole one."""
+        return not (self.run.incomplete or self.failures)
 
     @property
     def has_waiting_optimizers(self) -> bool:
@@ -195,6 +202,21 @@ class Watch:
 
     def __call__(self, call: BackwardCall, names: Names, number: int) -> bool | Gradients:
         """Look at a call, number ``number`` of its kind, and carry it out."""
+        index = sum(self._counts.values()) + 1
+        try:
+            return self._look_and_carry_out(call, names, number)
+        except Exception as error:
+            if is_ours(error):
+                self.evidence.failures.told_soon()
+                self._run.add_incomplete(index)
+            raise
+        finally:
+            if self.evidence.failures.noted():
+                self._run.add_incomplete(index)
+
+    def _look_and_carry_out(
+        self, call: BackwardCall, names: Names, number: int
+    ) -> bool | Gradients:
         entered = process_time()  # other programs may run beside this one
         line = call.line
         last, self._line = self._line, (line, call.is_grad)

@@ -172,6 +172,7 @@ def report_on_recording(target: Target, ignored: Sequence[str]) -> Checked:
         findings = left(conclusions(evidence), ignored, program)
         leaves = plural(len(run.leaves), "leaf", "leaves")
         left_out = ["where values left the graph, and derivatives: check runs the program for them"]
+        left_out[:0] = _incomplete(evidence)
         if not run.is_finished:
             left_out.insert(0, "what comes after the recording was interrupted")
         return Checked(
@@ -195,6 +196,7 @@ def _derivatives(evidence: Evidence) -> str:
 def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str]:
     if has_failed():
         yield "what gradstep failed at (not shown, as said above)"
+    yield from _incomplete(checked.evidence)
     if checked.ended_by:
         yield f"what comes after {checked.ended_by}"
     if not asked.is_whole:
@@ -207,6 +209,12 @@ def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str
     yield from sorted(reasons)[:_REASONS]
     if rest:
         yield f"the graphs of {plural(rest, 'call')}"
+
+
+def _incomplete(evidence: Evidence) -> Iterator[str]:
+    """Say what a defect of ours leaves open."""
+    if not evidence.is_complete:
+        yield "what all calls have in common, as gradstep failed at some of them"
 
 
 _REASONS: Final = 3
