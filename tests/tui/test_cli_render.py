@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -551,7 +552,7 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
         ("- --", ""),
     ],
 )
-@pytest.mark.parametrize("target", ["train.py", "-m train", "-mtrain", "-- train.py"])
+@pytest.mark.parametrize("target", ["train.py", "-m train", "-mtrain"])
 def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, target: str) -> None:
     script = "import sys; print(*sys.argv[1:])\n" + SQUARE
     code, out, err = run(script, "--format", "txt", *target.split(), *given.split())
@@ -560,6 +561,51 @@ def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, t
     note = f"gradstep: {told.replace('train.py', named)}"
     assert err.startswith(note if told else "gradstep: wrote train.txt\n")
     assert Path("train.txt").exists()
+
+
+@pytest.mark.parametrize("given", ["-o out.txt --format=dot", "--help", "-- --view both"])
+@pytest.mark.parametrize("target", ["train.py", "-m train", "-mtrain"])
+def test_what_follows_two_dashes_and_a_script_is_the_scripts_without_question(
+    run: Run, given: str, target: str
+) -> None:
+    script = "import sys; print(sys.argv[1:])\n" + SQUARE
+    code, out, err = run(script, "--format", "txt", "--", *target.split(), *given.split())
+    assert (code, out) == (0, f"{given.split()}\n"), err
+    assert err == "gradstep: wrote train.txt\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        ("train.py -o 'my net.svg'", "render -o 'my net.svg' train.py"),
+        ("train.py --output=net.svg", "render -o net.svg train.py"),
+        ("train.py --output net.svg 3", "render -o net.svg train.py 3"),
+        ("--format dot train.py a -o n.dot b", "render --format dot -o n.dot train.py a b"),
+        (
+            "train.py --view=both --full -- --view x",
+            "render --view=both --full train.py -- --view x",
+        ),
+        ("train.py --epochs 3 --call 2", "render --call 2 train.py --epochs 3"),
+        ("train.py -o", "render -o FILE train.py"),
+        ("train.py -o x.svg --help", "render --help"),
+        ("train.py -h", "render --help"),
+        ("-m train -o net.svg", "render -o net.svg -m train"),
+        ("-mtrain -o net.svg", "render -o net.svg -m train"),
+    ],
+)
+def test_an_option_that_a_script_does_not_take_is_ours_and_stands_before_it(
+    run: Run, given: str, right: str
+) -> None:
+    code, out, err = run("print('ran')\n" + SQUARE, *shlex.split(given))
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    corrected, _, others = err.partition("stand before it: ")[2].partition("; to give ")
+    assert corrected == f"gradstep {right}"
+    passed_on = others.partition("all the same: ")[2].strip()
+    if "-o" in shlex.split(right)[:-1] and "FILE" not in right:
+        assert run(SQUARE, *shlex.split(corrected)[2:]).code == 0
+    code, out, err = run("print('ran')\n" + SQUARE, *shlex.split(passed_on)[2:])
+    assert (code, out) == (0, "ran\n"), err
 
 
 def test_options_may_follow_what_is_no_script(run: Run) -> None:

@@ -145,6 +145,10 @@ def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
         ("<!-- gradstep: render model.py:los -o - -->\n<!-- /gradstep -->", "model.py has no los"),
         (
             "<!-- gradstep: render model.py -o x.svg -->\n<!-- /gradstep -->",
+            r"gradstep stand before it: gradstep render -o x.svg model.py;",
+        ),
+        (
+            "<!-- gradstep: render -- model.py -o x.svg -->\n<!-- /gradstep -->",
             "did not write x.svg; options stand before TARGET",
         ),
         ("<!-- gradstep: paint -->\n<!-- /gradstep -->", "no command 'paint'"),

@@ -18,7 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -216,7 +216,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
         written = Path(folder, Path(name).name)
         if name != "-":
             words[output] = str(written)
-        printed = _run(words, path, block)
+        printed = _run(words, path, block, {str(written): name})
         if name == "-":
             return Made(_as_code(block.command, words, printed), None, b"")
         if not written.exists():
@@ -235,8 +235,9 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
     return Made(old if by_hand else _as_image(name, content), file, content)
 
 
-def _run(words: Sequence[str], path: Path, block: Block) -> str:
-    """Run the command where the document is, and return what it printed."""
+def _run(words: Sequence[str], path: Path, block: Block, names: Mapping[str, str]) -> str:
+    """Run the command where the document is, and return what it printed; what it says of files
+    that have other ``names`` in the document says these."""
     search = os.pathsep.join(filter(None, (FOLDER, os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradstep", *words],
@@ -247,6 +248,8 @@ def _run(words: Sequence[str], path: Path, block: Block) -> str:
     )
     if done.returncode not in (ExitCode.FINE, ExitCode.FOUND) or not words:
         message = done.stderr.decode(errors="replace").strip()
+        for written, name in names.items():
+            message = message.replace(written, name)
         raise Failure(f"{path}:{block.start}: {message}", ExitCode.SCRIPT_FAILED)
     return done.stdout.decode(errors="replace")
 
