@@ -12,11 +12,12 @@ from autograd_core.distributions.continuous import Normal, Uniform
 from autograd_core.distributions.discrete import Bernoulli, Categorical
 from autograd_core.distributions.distribution import Distribution, Independent
 from autograd_core.distributions.divergence import kl_divergence, register_kl
+from autograd_core.distributions.mixture import MixtureSameFamily
 from autograd_core.fallback import answer_missing_names
 
 __all__ = [
-    "Bernoulli", "Categorical", "Distribution", "Independent", "Normal", "Uniform", "constraints",
-    "kl_divergence", "register_kl",
+    "Bernoulli", "Categorical", "Distribution", "Independent", "MixtureSameFamily", "Normal",
+    "Uniform", "constraints", "kl_divergence", "register_kl",
 ]  # fmt: skip
 
 answer_missing_names(__name__)

@@ -65,6 +65,23 @@ class independent(Constraint):  # lower case, as PyTorch spells it
         return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
 
 
+class MixtureSameFamilyConstraint(Constraint):
+    """``base_constraint``, which must hold for every component of a mixture."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim
+
+    def check(self, value: Tensor) -> Tensor:
+        is_inside = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        kept = is_inside._shape[: value.dim() - self.event_dim]
+        return is_inside.reshape(*kept, -1).all(-1)
+
+    def __repr__(self) -> str:
+        return f"MixtureSameFamilyConstraint({self.base_constraint!r})"
+
+
 def _shown(bound: Any) -> str:
     return repr(bound) if isinstance(bound, Tensor) else str(bound)
 

@@ -97,7 +97,7 @@ def _no(self: Tensor) -> bool:
     return False
 
 
-class _TensorMeta(type):
+class TensorType(type):
     """Lets users call Tensor with data, and the core without any, at the cost of an allocation:
     to bypass an ``__init__`` took every op 20 ns."""
 
@@ -111,7 +111,7 @@ class _TensorMeta(type):
         return t
 
 
-class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
+class Tensor(TensorBase, TensorMethods, metaclass=TensorType):
     """A tensor of real numbers; :func:`autograd_core.tensor` makes one.
 
     ``Tensor(data)`` copies a list or an array to the default dtype; ``Tensor(2, 3)`` makes zeros of
@@ -707,4 +707,4 @@ _OPTIONAL_SLOTS: Final = ("_grad", "_view_of", "_record", "_tangent")
 
 
 # A tensor to be filled in by whoever makes it: calls the class past its metaclass.
-blank: Callable[[], Tensor] = super(_TensorMeta, Tensor).__call__  # type: ignore[misc]
+blank: Callable[[], Tensor] = super(TensorType, Tensor).__call__  # type: ignore[misc]

@@ -20,11 +20,11 @@ def dist(torch: Any) -> Any:
 
 
 LEFT_OUT = {
-    "distributions that are neither Normal, Uniform, Bernoulli nor Categorical": (
+    "distributions that are neither Normal, Uniform, Bernoulli, Categorical nor mixtures": (
         "Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential ExponentialFamily "
         "FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal "
         "InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal "
-        "LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal "
+        "LowRankMultivariateNormal Multinomial MultivariateNormal "
         "NegativeBinomial OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson "
         "RelaxedBernoulli RelaxedOneHotCategorical StudentT VonMises Weibull Wishart"
     ),
@@ -159,6 +159,69 @@ def test_the_last_dimensions_may_become_one_event(dist: Any, torch: Any) -> None
     assert tuple(made.expand((5, 4)).rsample((2,)).shape) == (2, 5, 4, 3)
     with pytest.raises(ValueError, match="reinterpreted_batch_ndims"):
         dist.Independent(dist.Normal(0.0, 1.0), 1)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("vectors", [False, True])
+@pytest.mark.parametrize("batch", [(), (2,), (3, 2)])
+def test_mixtures_are_pytorchs(batch: tuple[int, ...], vectors: bool) -> None:
+    rng = np.random.default_rng(0)
+    events = (2,) * vectors
+    locs, scales = rng.normal(size=(2, *batch, 4, *events))
+
+    def made(torch: Any, logits: Any, loc: Any, scale: Any) -> Any:
+        dist = importlib.import_module(f"{torch.__name__}.distributions")
+        normal = dist.Normal(loc, scale.exp())
+        kinds = dist.Independent(normal, 1) if vectors else normal
+        return dist.MixtureSameFamily(dist.Categorical(logits=logits), kinds)
+
+    def run(torch: Any, *parameters: Any) -> tuple[Any, ...]:
+        d = made(torch, *parameters)
+        at = torch.tensor(rng_values)
+        found = d.log_prob(at), d.mean, d.variance, d.stddev
+        return found if vectors else (*found, d.cdf(at))
+
+    rng_values = rng.normal(size=(5, *batch, *events))
+    logits = rng.normal(size=(*batch, 4))
+    pytorch = pytest.importorskip("torch")
+    compare(pytorch, Case("mixture", (logits, locs, scales), run, graph=False))
+    about = []
+    for torch in (autograd_core, pytorch):
+        d = made(torch, *(torch.tensor(each) for each in (logits, locs, scales)))
+        texts, wide = [repr(d), repr(d.support)], d.expand((5, *batch))
+        shapes = [d.batch_shape, d.event_shape, d.sample((7,)).shape, wide.sample().shape]
+        about.append([*texts, *map(tuple, shapes), d.has_rsample])
+    assert about[0] == about[1]
+
+
+def test_a_mixture_draws_from_its_components(dist: Any, torch: Any) -> None:
+    torch.manual_seed(0)
+    mixture = dist.MixtureSameFamily(
+        dist.Categorical(torch.tensor([0.25, 0.75])),
+        dist.Normal(torch.tensor([-10.0, 10.0]), torch.tensor([0.1, 1.0])),
+    )
+    x = mixture.sample((20_000,))
+    left = x < 0
+    assert left.double().mean().item() == pytest.approx(0.25, abs=0.02)
+    assert x[left].std().item() == pytest.approx(0.1, abs=0.01)
+    assert x.mean().item() == pytest.approx(mixture.mean.item(), abs=0.3)
+    assert x.std().item() == pytest.approx(mixture.stddev.item(), abs=0.3)
+
+
+def test_what_does_not_fit_makes_no_mixture(dist: Any, torch: Any) -> None:
+    normal, three = dist.Normal(torch.zeros(3), 1.0), dist.Categorical(torch.ones(3))
+    for parts, said in (
+        ((normal, normal), r"^ The Mixture distribution needs to be an  instance"),
+        ((three, 3), r"^The Component distribution needs to be an instance"),
+        ((dist.Categorical(torch.ones(2)), normal), r"component` \(2\) does not equal .*\(3\)"),
+        ((dist.Categorical(torch.ones(4, 3)), dist.Normal(torch.zeros(5, 3), 1.0)),
+         "is not compatible with"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            dist.MixtureSameFamily(*parts)
+    uniform = dist.Uniform(torch.zeros(3), torch.ones(3))
+    with pytest.raises(ValueError, match="within the support"):
+        dist.MixtureSameFamily(three, uniform).log_prob(torch.tensor(2.0))
 
 
 def test_values_that_must_not_be_are_refused(dist: Any, torch: Any) -> None:

@@ -56,12 +56,6 @@ NAMES = [
 ]  # fmt: skip
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
-    "modules that infer sizes from their first input": (
-        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
-        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
-        "LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer "
-        "UninitializedParameter"
-    ),
     "deprecated or unused": "Container NLLLoss2d CrossMapLRN2d",
     "seldom used": (
         "AdaptiveLogSoftmaxWithLoss CircularPad3d ConstantPad3d FractionalMaxPool2d "
