@@ -5,6 +5,7 @@ This imports no library, and nothing that needs one.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib.util
 import sys
@@ -90,6 +91,12 @@ def following(library: str, then: Callable[[], None]) -> Iterator[None]:
             sys.meta_path.remove(finder)
 
 
+def _unfreeze() -> None:
+    """Let Python free everything when it ends, where Triton would report the rest as leaked."""
+    if "triton" in sys.modules:  # else it need not look through all that PyTorch has
+        gc.unfreeze()
+
+
 class _AfterImport:
     """A finder of modules that calls ``then`` when a library has been imported."""
 
@@ -122,6 +129,7 @@ class _AfterImport:
                 # has is looked through again and again, last of all when Python ends, for a third
                 # of a second.
                 gc.freeze()
+                atexit.register(_unfreeze)
             if is_imported(name):
                 self._then()
 

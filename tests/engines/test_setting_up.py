@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -192,6 +195,21 @@ def test_a_pytorch_that_cannot_be_read_costs_one_sentence(part: str, tmp_path: P
         ["gradstep: no call of train.py was seen, because of what failed above"],
     )
     assert done.returncode == 3
+
+
+def test_all_is_freed_at_the_end_where_triton_would_report_a_leak(tmp_path: Path) -> None:
+    program = """\
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count()))  # the last that runs
+TRITON
+import torch
+print(gc.get_freeze_count() > 0)
+"""
+    for line, count in ("pass", "[1-9][0-9]+"), ("sys.modules['triton'] = sys", "0"):
+        (tmp_path / "train.py").write_text(program.replace("TRITON", line), "utf-8")
+        command = [sys.executable, "-m", "gradstep", "record", "-o", "r.gsr", "train.py"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert re.fullmatch(f"True\\n{count}\\n", done.stdout), (done.stdout, done.stderr)
 
 
 def test_custom_functions_are_checked_where_their_apply_is_of_c(
