@@ -198,12 +198,15 @@ class Plan(Protocol):
 
 class Extent(NamedTuple):
     """Shape, dtype and bytes of a value that a node keeps, the shape None of a nested tensor;
-    ``storage`` is equal for values that begin at the same memory, None where that is unknown."""
+    ``storage`` is equal for values that begin at the same memory, None where that is unknown.
+    ``memory`` is the whole memory that the value is a part of, a number and its bytes: equal for
+    all views of one another, None where that is unknown."""
 
     shape: Shape | None
     dtype: str
     nbytes: int
     storage: int | None = None
+    memory: tuple[int, int] | None = None
 
 
 class Delivery(NamedTuple):

@@ -91,7 +91,7 @@ def capture(
             plan = engine.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
         running = whole if order is None or list(order) == list(whole) else order
-        reader = SavedReader(engine, whole)
+        reader = SavedReader(engine, whole, known)
         for paths in dict.fromkeys(one.scope.paths for one in reader.records(whole) if one):
             if paths is not None:
                 known.add_parts(paths)

@@ -171,7 +171,7 @@ def _add_rules(
 
         def without_storage(value: Any) -> Extent | None:  # memory is used again as nodes run
             known = engine.extent(value)
-            return None if known is None else known._replace(storage=None)
+            return None if known is None else known._replace(storage=None, memory=None)
 
         build.formulas = LazyColumn(
             len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
@@ -179,7 +179,7 @@ def _add_rules(
         build.saved = LazyEntries(
             len(order),
             lambda number: tuple(
-                saved_values(order[number], order[number].saved(), without_storage)
+                saved_values(order[number], order[number].saved(), without_storage, lambda _: None)
             ),
         )
         return

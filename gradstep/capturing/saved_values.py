@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from gradstep.capturing.names import Names
+from gradstep.engines.parameters import named_buffers, named_parameters
 from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.model import SavedValue, Source
+from gradstep.graph.fence import read
+from gradstep.graph.model import Memory, Owner, SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns
-from gradstep.records import Extent, KeptValue, resolve
+from gradstep.records import LEAF, Extent, KeptValue, resolve
 from gradstep.records import Node as GradFn
 
 
@@ -25,12 +28,14 @@ class SavedReader:
         values: of each value in ``saved`` the value itself, None of one that is gone.
     """
 
-    def __init__(self, engine: Engine, order: Sequence[GradFn]) -> None:
-        self.engine = engine
+    def __init__(self, engine: Engine, order: Sequence[GradFn], names: Names) -> None:
+        self.engine, self._names = engine, names
         self._order, self._recorded = order, engine.records(order)
         self.saved = SavedColumns()
         self.values: list[Any] = []
         self._storages: dict[int, int] = {}
+        self._memories: dict[tuple[int, int], Memory] = {}
+        self._owners: dict[int, Owner] | None = None
 
     def records(self, nodes: Iterable[GradFn]) -> Sequence[Any]:
         """Return the records of nodes."""
@@ -55,27 +60,68 @@ class SavedReader:
         saved, values = self.saved, self.values
         if values:
             return saved
-        extent, storages = self.engine.extent, self._storages
+        extent, storages, memory_at = self.engine.extent, self._storages, self._memory_at
         add, keep = saved.add, values.append
         for number, node in enumerate(order):
             for kept in node.saved():
                 name, value, state = kept
                 if state == "kept" and value is not None:  # as nearly always
                     if (known := extent(value)) is not None:
-                        shape, dtype, nbytes, storage = known
+                        shape, dtype, nbytes, storage, place = known
                         if storage is not None:  # as self.extent does, without a call
                             storage = storages.setdefault(storage, len(storages))
-                        add(number, name, shape, dtype, nbytes, state, storage)
+                        memory = memory_at(place)
+                        add(number, name, shape, dtype, nbytes, state, storage, (), memory)
                         keep(value)
                 else:
-                    for one in saved_values(node, [kept], self.extent):
+                    for one in saved_values(node, [kept], self.extent, memory_at):
                         add(number, *one)
                         keep(value)
         return saved
 
+    def _memory_at(self, place: tuple[int, int] | None) -> Memory | None:
+        """Return the memory that an engine knows by a number and its bytes."""
+        if place is None:
+            return None
+        memory = self._memories.get(place)
+        if memory is None:
+            if self._owners is None:
+                self._owners = self._owned()
+            owner = self._owners.get(place[0], "")
+            memory = self._memories[place] = Memory(len(self._memories), place[1], owner)
+        return memory
+
+    def _owned(self) -> dict[int, Owner]:
+        """Return what owns the memory of parameters and buffers, which is there anyway."""
+        engine, owners = self.engine, dict[int, Owner]()
+        ran = dict.fromkeys(one.scope.paths for one in self._recorded if one)
+        modules = [*self._names.modules.values(), *(paths.outermost for paths in ran if paths)]
+        leaves = [engine.leaf(node) for node in self._order if node.kind == LEAF]
+        owned: list[tuple[Owner, Any]] = [
+            ("parameter", engine.user_tensor(leaf))
+            for leaf in leaves
+            if leaf is not None and leaf.is_parameter
+        ]
+        for module in modules:
+            owned += [("parameter", tensor) for _, tensor in named_parameters(module)]
+            owned += [("buffer", tensor) for _, tensor in named_buffers(module)]
+
+        def places(tensor: Any) -> Iterator[int]:
+            known = engine.tensor_extent(tensor) if engine.owns(tensor) else None
+            if known is not None and known.memory is not None:
+                yield known.memory[0]
+
+        for owner, tensor in owned:
+            for place in read(partial(places, tensor)):  # of a lazy module, it may not be there yet
+                owners.setdefault(place, owner)
+        return owners
+
 
 def saved_values(
-    node: GradFn, kept: Iterable[KeptValue], extent: Callable[[Any], Extent | None]
+    node: GradFn,
+    kept: Iterable[KeptValue],
+    extent: Callable[[Any], Extent | None],
+    memory_at: Callable[[tuple[int, int] | None], Memory | None],
 ) -> Iterator[SavedValue]:
     """List what ``node`` keeps, without the numbers that its op was called with."""
     for name, value, state in kept:
@@ -87,8 +133,9 @@ def saved_values(
         if value is None:
             yield SavedValue(name, None, "", 0, state, None, lines)
         elif (known := extent(value)) is not None:
-            shape, dtype, nbytes, storage = known
-            yield SavedValue(name, shape, dtype, nbytes, state, storage, lines)
+            shape, dtype, nbytes, storage, place = known
+            memory = memory_at(place)
+            yield SavedValue(name, shape, dtype, nbytes, state, storage, lines, memory)
 
 
 def add_saved(

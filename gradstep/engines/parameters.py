@@ -17,6 +17,11 @@ def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
         yield path, whole.get(id(tensor), tensor)
 
 
+def named_buffers(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the buffers of a module, of whichever library, by their paths."""
+    return read(lambda: module.named_buffers())
+
+
 def whole_parameters(module: Any) -> dict[int, Any]:
     """Return the parameters of a module that FSDP gathers for its ops, by the identity of those
     that it and its optimizer have."""

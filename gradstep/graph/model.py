@@ -35,9 +35,11 @@ __all__ = [
     "Half",
     "HookChange",
     "Mark",
+    "Memory",
     "Node",
     "NodeKind",
     "OpenGroup",
+    "Owner",
     "Part",
     "SavedState",
     "SavedValue",
@@ -77,13 +79,26 @@ class Source(NamedTuple):
         return f"{PurePath(self.file).name}:{self.line}"
 
 
+Owner = Literal["", "parameter", "buffer"]
+"""Whose memory a saved value lies in, if not in that of the graph: a parameter's or a buffer's."""
+
+
+class Memory(NamedTuple):
+    """The whole memory that a saved value is a part of: its number, the same for all values in it,
+    its bytes, and who owns it."""
+
+    number: int
+    nbytes: int
+    owner: Owner = ""
+
+
 class SavedValue(NamedTuple):
     """A value that a backward node keeps from the forward pass.
 
     ``shape`` is None if unknown. ``state`` is "kept", "freed" (by a backward pass), "packed" (by
     the user's hooks) or "changed" (by an in-place op after it was saved). ``lines`` are the program
-    lines that did so, as far as traced. Values that share memory have the same number in
-    ``storage``, or None if that is unknown.
+    lines that did so, as far as traced. Values that begin at the same memory have the same number
+    in ``storage``, or None if that is unknown; so have views of one another in ``memory``.
     """
 
     name: str
@@ -93,6 +108,7 @@ class SavedValue(NamedTuple):
     state: SavedState = "kept"
     storage: int | None = None
     lines: tuple[Source, ...] = ()
+    memory: Memory | None = None
 
 
 class HookChange(NamedTuple):
@@ -115,8 +131,8 @@ class Group(NamedTuple):
     scopes, a *loop* for as many equal rounds, an *iteration* for one of these, a *band* for
     ops that ran one after the other, *data* for such ops without a gradient.  ``ops`` and
     ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
-    elements, ``saved_bytes`` is what its nodes keep for the backward pass.  ``like`` names an
-    equal instance that is shown before it, "" when there is none.
+    elements, ``saved_bytes`` is what its nodes keep for the backward pass, beside parameters and
+    buffers.  ``like`` names an equal instance that is shown before it, "" when there is none.
     """
 
     kind: GroupKind
@@ -142,7 +158,10 @@ class Totals(NamedTuple):
     """The totals of a graph. Leaves that get no gradient count as constants, and ``parameters``
     counts elements. ``gradients`` are those that are known to flow along an edge,
     ``zero_gradients`` those of them that are 0; ``unknown_gradients`` did not flow yet, or nobody
-    knows them. ``zero_leaves`` are the leaf gradients that are 0."""
+    knows them. ``zero_leaves`` are the leaf gradients that are 0. ``saved_bytes`` are kept for the
+    backward pass beside ``parameter_bytes`` and ``buffer_bytes``, which are saved too, but belong
+    to parameters and buffers of modules; memory that several nodes keep counts once.
+    """
 
     ops: int
     leaves: int
@@ -155,6 +174,8 @@ class Totals(NamedTuple):
     zero_gradients: int = 0
     unknown_gradients: int = 0
     zero_leaves: int = 0
+    parameter_bytes: int = 0
+    buffer_bytes: int = 0
 
 
 class Part(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from gradstep.graph.model import SavedState, SavedValue, Shape, Source
+from gradstep.graph.model import Memory, SavedState, SavedValue, Shape, Source
 
 
 class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
@@ -25,6 +25,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         self.nbytes: list[int] = []
         self.states: list[SavedState] = []
         self.storages: list[int | None] = []
+        self.memories: list[Memory | None] = []
         self.lines: dict[int, tuple[Source, ...]] = {}
         self._first: dict[int, int] = {}
 
@@ -48,6 +49,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         state: SavedState,
         storage: int | None,
         lines: tuple[Source, ...] = (),
+        memory: Memory | None = None,
     ) -> None:
         """Add a value of ``node``, which is the last one so far or a new one."""
         at = len(self.nodes)
@@ -62,6 +64,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         self.nbytes.append(nbytes)
         self.states.append(state)
         self.storages.append(storage)
+        self.memories.append(memory)
 
     def first(self, node: int) -> int:
         """Return the place of the first value of ``node``, that behind all if it has none."""
@@ -80,7 +83,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
     def described(
         self, at: int
     ) -> tuple[str, Shape | None, str, int, SavedState, tuple[Source, ...]]:
-        """Return what :meth:`value` does, without the storage."""
+        """Return what :meth:`value` does, without storage and memory."""
         return (
             self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
             self.lines.get(at, ()),
@@ -90,7 +93,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         """Return the value at place ``at``."""
         return SavedValue(
             self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
-            self.storages[at], self.lines.get(at, ()),
+            self.storages[at], self.lines.get(at, ()), self.memories[at],
         )  # fmt: skip
 
     def part(self, new_ids: Mapping[int, int]) -> SavedColumns:
@@ -111,6 +114,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         part.nbytes = [self.nbytes[at] for at in chosen]
         part.states = [self.states[at] for at in chosen]
         part.storages = [self.storages[at] for at in chosen]
+        part.memories = [self.memories[at] for at in chosen]
         if self.lines:
             lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
             part.lines = {new: sources for new, sources in lines if sources}

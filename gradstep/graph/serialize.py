@@ -25,6 +25,10 @@ The document is one object, version 1:
     ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
     ``multiplicity``, ``hook``
 
+A value in ``saved`` has its ``name``, ``shape``, ``dtype``, ``nbytes`` and ``state``; values that
+begin at the same memory have the same number in ``storage``. ``memory`` is all the memory that it
+lies in: its ``number``, its ``nbytes``, and ``owner`` where a "parameter" or a "buffer" owns it.
+
 ``statistics`` is an object of numbers, with ``negative_infs`` where some of the ``infs`` are −inf;
 "nan", "inf" and "-inf" are strings, because JSON lacks them. A change by hooks has the names of the
 ``hooks``, and ``before`` and ``after`` as statistics. Unknown values are omitted: a missing
@@ -49,8 +53,10 @@ from gradstep.graph.model import (
     GroupKind,
     Half,
     HookChange,
+    Memory,
     Node,
     NodeKind,
+    Owner,
     Part,
     Round,
     SavedState,
@@ -102,7 +108,7 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
     if (stem := graph.stem(node.id)) != short_name(node.name):
         record["stem"] = stem
     if node.saved:
-        record["saved"] = [_known(value._asdict()) for value in node.saved]
+        record["saved"] = [_saved_record(value) for value in node.saved]
     if node.group is not None:
         record["group"] = node.group._asdict()
     if node.hooks:
@@ -123,6 +129,13 @@ def _edge_record(edge: Edge) -> dict[str, Any]:
     return record
 
 
+def _saved_record(value: SavedValue) -> dict[str, Any]:
+    record = _known(value._asdict())
+    if value.memory is not None:
+        record["memory"] = _known(value.memory._asdict())
+    return record
+
+
 def _hook_record(change: HookChange) -> dict[str, Any]:
     known = {"before": change.before, "after": change.after}
     numbers = {name: _statistics_record(stats) for name, stats in known.items() if stats}
@@ -130,8 +143,9 @@ def _hook_record(change: HookChange) -> dict[str, Any]:
 
 
 _UNKNOWN: dict[str, Any] = {
-    **dict.fromkeys(("shape", "source", "order", "pair", "statistics", "storage", "group", "hook")),
-    **dict.fromkeys(("scope", "dtype", "detail", "formula", "variable", "label"), ""),
+    **dict.fromkeys(("shape", "source", "order", "pair", "statistics", "storage", "memory")),
+    **dict.fromkeys(("group", "hook")),
+    **dict.fromkeys(("scope", "dtype", "detail", "formula", "variable", "label", "owner"), ""),
     **dict.fromkeys(("output_nr", "input_nr", "nbytes"), 0),
     **dict.fromkeys(("saved", "lines", "hooks", "rounds"), ()),
     "undefined": False,
@@ -208,6 +222,7 @@ _HALVES = get_args(Half)
 _EDGE_KINDS = get_args(EdgeKind)
 _GROUP_KINDS = get_args(GroupKind)
 _STATES = get_args(SavedState)
+_OWNERS = get_args(Owner)
 
 
 class _Record:
@@ -263,6 +278,14 @@ class _Record:
             values.append(_typed(number, (int, float), where) if special is None else special)
         return Statistics(*values)
 
+    def memory(self) -> Memory | None:
+        record = self.get("memory", dict)
+        if record is None:
+            return None
+        entry = _Record(record, f"{self.where}.memory")
+        number, nbytes = entry.integer("number", 0), entry.integer("nbytes", 0)
+        return Memory(number, nbytes, entry.choice("owner", _OWNERS) if "owner" in record else "")
+
     def hook(self, record: Any, where: str) -> HookChange:
         entry = _Record(record, f"{self.where}.{where}")
         names = entry.get("hooks", list, [])
@@ -294,6 +317,7 @@ class _Record:
                     entry.choice("state", _STATES),
                     entry.integer("storage"),
                     tuple(_read_source(line, entry.where) for line in entry.get("lines", list, [])),
+                    entry.memory(),
                 )
             )
         return tuple(entries)

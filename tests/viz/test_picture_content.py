@@ -39,7 +39,7 @@ def test_the_quadratic_says_what_the_drawing_by_hand_says() -> None:
     assert picture.title == "Q = 3a³ − b²"
     assert picture.captions == (
         "forward ↓ · 4 ops, 2 leaves",
-        "backward ↑ · 4 nodes, 2 leaf gradients · run in the order #1 #2 … · ⋯ saved, 8 B",
+        "backward ↑ · 4 nodes, 2 leaf gradients · run #1 #2 … · ⋯ saved 8 B",
     )
     assert (box(picture, "a").right, box(picture, "a").detail) == ("2", "leaf · requires grad")
     assert (box(picture, "mul").right, box(picture, "mul").detail) == ("24", "3 · x")

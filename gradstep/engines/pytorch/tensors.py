@@ -163,8 +163,27 @@ def extent_of(tensor: torch.Tensor) -> Extent:
         storage = tensor.data_ptr() or None
     except (RuntimeError, NotImplementedError):
         storage = None
-    facts = (shape_of(tensor), dtype_of(tensor.dtype).name, nbytes_of(tensor), storage)
+    facts = (
+        shape_of(tensor), dtype_of(tensor.dtype).name, nbytes_of(tensor), storage,
+        _memory_of(tensor),
+    )  # fmt: skip
     return tuple.__new__(Extent, facts)  # in a third of the time that its own constructor takes
+
+
+def _memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
+    """Return where the memory begins that a tensor is a part of, and its bytes, or the part of it
+    that this process has; None of one that has none of its own, or is in several pieces."""
+    if type(tensor) not in _KINDS and is_part(tensor):
+        part = part_of_process(tensor)
+        return None if part is None else _memory_of(part)
+    try:
+        memory = tensor.untyped_storage()
+        begin, nbytes = memory.data_ptr(), memory.nbytes()
+    except (RuntimeError, NotImplementedError):
+        return None
+    if begin or (not nbytes and type(tensor) in _KINDS):  # without any where the program freed it
+        return begin, nbytes
+    return None
 
 
 def here(tensor: torch.Tensor) -> torch.Tensor | None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import Ints
-from gradstep.graph.folding.columns import FoldingColumns
+from gradstep.graph.folding.columns import FoldingColumns, Truths
 from gradstep.graph.folding.totals import saved_of_edges
 from gradstep.graph.model import EdgeKind, Graph, HookChange
 from gradstep.graph.saved_columns import SavedColumns
@@ -111,23 +111,27 @@ def _add_bundle(
 
 
 class _Memory(NamedTuple):
-    """For each edge the bytes that are saved along it, and a number for where they lie."""
+    """For each edge the bytes that are saved along it, a number for where they lie, and whether
+    they belong to a parameter or a buffer."""
 
     sizes: Ints
     places: Ints
+    owned: Truths
 
 
 def _memory_of(graph: Graph) -> _Memory:
     count, known = graph.edge_count, graph.edge_nbytes
     sizes, places = np.zeros(count, np.int64), np.full(count, -1, np.int64)
+    owned = np.zeros(count, np.bool_)
     sizes[np.fromiter(known.keys(), np.int64, len(known))] = np.fromiter(
         known.values(), np.int64, len(known)
     )
     saved = SavedColumns.of(graph.saved)
     for id, at in saved_of_edges(graph, saved).items():
-        storage = saved.storages[at]
+        storage, memory = saved.storages[at], saved.memories[at]
         if storage is not None:
             places[id] = storage
+        owned[id] = memory is not None and bool(memory.owner)
     # where it is unknown, equal values of the same output are one
     sources, nrs = graph.edge_sources, graph.edge_output_nrs
     numbers: dict[tuple[int, int, int], int] = {}
@@ -135,12 +139,15 @@ def _memory_of(graph: Graph) -> _Memory:
     for id in np.flatnonzero((places < 0) & (sizes > 0)).tolist():
         value = sources[id], nrs[id], known[id]
         places[id] = first + numbers.setdefault(value, len(numbers))
-    return _Memory(sizes, places)
+    return _Memory(sizes, places, owned)
 
 
 def _bytes(memory: _Memory, edges: Sequence[int]) -> int:
-    """Return bytes saved along these edges; memory that several nodes keep counts once."""
-    sizes, places = memory.sizes[edges], memory.places[edges]
+    """Return bytes saved along these edges; memory that several nodes keep counts once, and that of
+    parameters and buffers only where there is no other."""
+    owned = memory.owned[edges]
+    ids = np.array(edges, np.int64) if owned.all() else np.array(edges, np.int64)[~owned]
+    sizes, places = memory.sizes[ids], memory.places[ids]
     order = np.lexsort((sizes, places))
     largest = np.diff(places[order], append=-2) != 0  # the last one of each place
     return int(sizes[order][largest].sum())

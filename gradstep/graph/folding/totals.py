@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
-from typing import Final
+from typing import Final, get_args
 
 import numpy as np
 
 from gradstep.graph.columns import Ints, codes
 from gradstep.graph.folding.columns import EDGE_KINDS, HALVES, NODE_KINDS, among
-from gradstep.graph.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeKind, Totals
+from gradstep.graph.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeKind, Owner, Totals
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_columns import StatisticsColumns
 
 ZEROS: Final = Statistics._fields.index("zeros")
+OWNERS: Final[tuple[Owner, ...]] = get_args(Owner)
+_ANY: Final = np.iinfo(np.int64).max
 
 
 def totals(graph: Graph) -> Totals:
@@ -30,7 +32,7 @@ def totals(graph: Graph) -> Totals:
         counts[NODE_KINDS[kind], HALVES[half]] = count
     for id, group in graph.groups.items():  # of a part of a folded graph
         counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
-    leaf_gradients = _leaf_gradients(graph)
+    leaf_gradients, saved = _leaf_gradients(graph), saved_bytes(graph)
     gradients, zeros, unknown = _gradients(graph)
     return Totals(
         ops=counts["op", "forward"],
@@ -38,7 +40,9 @@ def totals(graph: Graph) -> Totals:
         constants=counts["constant", "forward"] + counts["frozen", "forward"],
         grad_fns=counts["op", "backward"],
         leaf_gradients=len(leaf_gradients),
-        saved_bytes=saved_bytes(graph),
+        saved_bytes=saved[""],
+        parameter_bytes=saved["parameter"],
+        buffer_bytes=saved["buffer"],
         parameters=_parameters(graph),
         gradients=gradients,
         zero_gradients=zeros,
@@ -81,39 +85,58 @@ def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:
     return ids
 
 
-def saved_bytes(graph: Graph) -> int:
-    """Return bytes kept for the backward pass; memory that several nodes keep counts once."""
-    return saved_bytes_by(graph, [0] * len(graph)).get(0, 0)
+def saved_bytes(graph: Graph) -> dict[Owner, int]:
+    """Return bytes kept for the backward pass, by what owns them; memory that several nodes keep
+    counts once."""
+    whole = [0] * len(graph)
+    return {owner: saved_bytes_by(graph, whole, owner).get(0, 0) for owner in OWNERS}
 
 
-def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints) -> dict[int, int]:
-    """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
+def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints, owner: Owner = "") -> dict[int, int]:
+    """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none.
+
+    Of memory that is a part of a larger one, as a slice is, only the parts that are kept count.
+    """
     saved, place_of = SavedColumns.of(graph.saved), np.asarray(place, np.int64)
     nodes, sizes = np.array(saved.nodes, np.int64), np.array(saved.nbytes, np.int64)
-    places = place_of[nodes]
+    places, memories = place_of[nodes], saved.memories
     is_kept = np.array([state not in ("freed", "packed") for state in saved.states], np.bool_)
-    counted = is_kept & (places >= 0)
+    is_owned = np.array([(one.owner if one else "") == owner for one in memories], np.bool_)
+    counted = is_kept & is_owned & (places >= 0)
     # memory that is known to be the same has one key
     keys = np.array([-1 if one is None else one for one in saved.storages], np.int64)
+    wholes = np.array([-1 if one is None else one.number for one in memories], np.int64)
+    most = np.array([_ANY if one is None else one.nbytes for one in memories], np.int64)
     unknown = counted & (keys < 0)
     keys[unknown] = -1 - np.flatnonzero(unknown)
+    unknown &= wholes < 0
     if unknown.any():  # then values that come from the same output are one
         targets, lines = _lines_into(graph, set(nodes[unknown].tolist()))
         counted &= ~(unknown & np.isin(nodes, targets))
         numbers = {line: number for number, line in enumerate(dict.fromkeys(lines))}
+        first = int(keys[counted].max(initial=-1)) + 1
         places = np.append(places[counted], place_of[targets])
-        keys = np.append(keys[counted], [max(keys) + 1 + numbers[line] for line in lines])
+        keys = np.append(keys[counted], [first + numbers[line] for line in lines])
         sizes = np.append(sizes[counted], [line[2] for line in lines])
+        wholes = np.append(wholes[counted], [-1] * len(lines))
+        most = np.append(most[counted], [_ANY] * len(lines))
     else:
-        places, keys, sizes = places[counted], keys[counted], sizes[counted]
+        columns = places, keys, sizes, wholes, most
+        places, keys, sizes, wholes, most = (column[counted] for column in columns)
     if not len(places):
         return {}
-    order = np.lexsort((keys, places))
-    places, keys = places[order], keys[order]
-    firsts = np.flatnonzero((np.diff(places, prepend=-1) != 0) | (np.diff(keys, prepend=0) != 0))
-    largest, places = np.maximum.reduceat(sizes[order], firsts), places[firsts]
+    lone = wholes < 0
+    wholes[lone] = keys[lone] + wholes.max() + 1 - min(0, int(keys.min()))
+    order = np.lexsort((keys, wholes, places))
+    places, wholes, keys = places[order], wholes[order], keys[order]
+    new_whole = (np.diff(places, prepend=-1) != 0) | (np.diff(wholes, prepend=-1) != 0)
+    firsts = np.flatnonzero(new_whole | (np.diff(keys, prepend=0) != 0))
+    largest = np.maximum.reduceat(sizes[order], firsts)
+    starts = np.flatnonzero(new_whole[firsts])
+    parts = np.minimum(np.add.reduceat(largest, starts), most[order][firsts[starts]])
+    places = places[firsts[starts]]
     starts = np.flatnonzero(np.diff(places, prepend=-1))
-    totals_of: list[int] = np.add.reduceat(largest, starts).tolist()
+    totals_of: list[int] = np.add.reduceat(parts, starts).tolist()
     return dict(zip(places[starts].tolist(), totals_of, strict=True))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gradstep.graph.addresses import step_number
 from gradstep.graph.folding.totals import totals
-from gradstep.graph.model import Graph, Half
+from gradstep.graph.model import Graph, Half, Totals
 from gradstep.graph.statistics import format_bytes, format_seconds
 from gradstep.text import plural, printable
 from gradstep_viz.picture import formatting
@@ -83,11 +83,24 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
         text += f", {formatting.parameters(total.parameters)}"
     text += which
     if graph.orders:
-        text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
-    if total.saved_bytes:
+        text += " · run #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
+    if saved := _saved(total):
         dots = "⋯ " if view == "both" else ""
-        text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
+        text += f" · {dots}saved {saved}"
     return text + _took(graph, "backward")
+
+
+def _saved(total: Totals) -> str:
+    """Write what is kept for the backward pass, and apart what belongs to the model anyway; "" for
+    nothing."""
+    anyway = total.parameter_bytes + total.buffer_bytes
+    if not anyway:
+        return format_bytes(total.saved_bytes) if total.saved_bytes else ""
+    owners = [("parameters", total.parameter_bytes), ("buffers", total.buffer_bytes)]
+    of = " and ".join(name for name, nbytes in owners if nbytes)
+    if not total.saved_bytes:
+        return f"{format_bytes(anyway)} {of}"
+    return f"{format_bytes(total.saved_bytes)} + {format_bytes(anyway)} {of}"
 
 
 def _took(graph: Graph, half: Half) -> str:

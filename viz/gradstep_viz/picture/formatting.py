@@ -302,9 +302,15 @@ class SavedText(NamedTuple):
             self.state(edge) == "changed",
         )
 
+    def _is_owned(self, edge: int) -> bool:
+        at = self.of_edge.get(edge)
+        memory = None if at is None else self.saved.memories[at]
+        return memory is not None and bool(memory.owner)
+
     def label_of_bundle(self, edges: Sequence[int]) -> str:
         """Write what runs along several saved edges, all in one state: the names where they are few
-        and short, else how many they are, and the bytes; memory that is saved twice counts once."""
+        and short, and their bytes, else how many they are, and the bytes of those that no parameter
+        and no buffer owns; memory that is saved twice counts once."""
         graph, distinct = self.graph, dict[object, int]()
         for edge in edges:
             at = self.of_edge.get(edge)
@@ -320,6 +326,8 @@ class SavedText(NamedTuple):
         text = ", ".join(names)
         if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
             text = plural(count, "value")
+            own = [edge for edge in firsts if not self._is_owned(edge)] or firsts
+            nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in own)
         state, changed = self.said_state(firsts[0]), self.state(firsts[0]) == "changed"
         return _saved_label(text, 1, nbytes, state, changed)
 

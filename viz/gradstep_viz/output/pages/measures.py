@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from gradstep.graph.folding.totals import saved_bytes_by
 from gradstep.graph.model import PARAMETER_KINDS, Graph
-from gradstep.graph.saved_columns import SavedColumns
 from gradstep_viz.picture.model import Chip, Picture
 
 
@@ -32,7 +32,7 @@ def measures_of(graph: Graph, picture: Picture) -> list[Measures]:
         if graph.edge_kinds[edge] == "gradient" and stats.rms == stats.rms:
             target = graph.edge_targets[edge]
             arriving[target] = max(stats.rms, arriving.get(target, 0.0))
-    saved = SavedColumns.of(graph.saved)
+    saved = saved_bytes_by(graph, range(len(graph)))
     return [
         _measures(graph, node, chips, arriving, saved)
         for node, chips in picture.boxes.rows("node", "chips")
@@ -44,15 +44,14 @@ def _measures(
     node: int,
     chips: Sequence[Chip],
     arriving: Mapping[int, float],
-    saved: SavedColumns,
+    saved: Mapping[int, int],
 ) -> Measures:
     forward = graph.halves[node] == "forward"
     backward = graph.pairs.get(node, -1) if forward else node
     cost = graph.costs.get(node)
     seconds = None if cost is None else cost.forward_seconds if forward else cost.backward_seconds
     group = graph.groups.get(backward)
-    values = saved.get(backward, ())
-    kept = group.saved_bytes if group is not None else sum(value.nbytes for value in values)
+    kept = group.saved_bytes if group is not None else saved.get(backward)
     if group is not None and group.kind != "chain":
         parameters = group.parameters
     else:
