@@ -89,7 +89,7 @@ class FileRun:
     def _open(self, path: Path, is_logged: bool) -> sqlite3.Connection:
         """Open the database; one that is not over, where nobody may write beside it, from a
         copy."""
-        log = Path(f"{path}-wal")
+        log = Path(f"{path.resolve()}-wal")  # beside the file that a link leads to
         if not is_logged:
             return _connected(path, "mode=ro")
         if not log.exists():

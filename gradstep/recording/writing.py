@@ -201,6 +201,9 @@ class FileSink:
         except RecordingError as error:
             self._give_up(f"nothing is recorded: {error}")
         except (sqlite3.Error, OSError) as error:
+            if self._claimed is not None:
+                with suppress(OSError):
+                    self._claimed.file.unlink()
             self._give_up(f"nothing is recorded: cannot write {self.path} ({said(error)})")
 
     def _give_up(self, problem: str) -> None:

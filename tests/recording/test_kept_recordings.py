@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pytest
 
 import autograd_core as torch
 import gradstep
-from gradstep.recording import claiming
+from gradstep.recording import claiming, writing
 from gradstep.recording.claiming import Claimed, claim, place_at
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import CallFacts
@@ -204,6 +205,25 @@ def test_where_nothing_can_be_renamed_the_program_runs(
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("when", [(), ("--when", "nan")])
+def test_where_no_database_can_be_made_nothing_is_left_and_nothing_lost(
+    when: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    recorded(calls=3)
+
+    def connected(file: object) -> sqlite3.Connection:
+        if file != ":memory:":
+            raise sqlite3.OperationalError("disk I/O error")  # as where nothing can be locked
+        return sqlite3.connect(":memory:", isolation_level=None)
+
+    monkeypatch.setattr(writing, "_connected", connected)
+    assert recorded(*when, sick=True) == 0
+    assert "nothing is recorded: cannot write run.gsr (disk i/o error)" in capsys.readouterr().err
+    assert recordings() == ["run.1.gsr"]
+    assert count("run.1.gsr") == 3
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_flight_recorder_touches_its_file_only_when_something_happens(
     capsys: Captured,
 ) -> None:
@@ -277,6 +297,9 @@ def test_a_link_is_followed(capsys: Captured) -> None:
     for number in (2, 1):
         assert recorded(calls=number) == 0
     assert Path("run.gsr").is_symlink()
+    begun(Path("disk/far.2.gsr"), 4)  # it is not over
+    Path("newest.gsr").symlink_to("disk/far.2.gsr")
+    assert count("newest.gsr") == 4
     assert (count("run.gsr"), count("disk/far.1.gsr")) == (1, 2)
     assert f"is now {Path('disk/far.1.gsr').absolute()}\n" in capsys.readouterr().err
 

@@ -32,7 +32,7 @@ pauses while the pointer is over it.
 examples:
   gradstep film train.py
   gradstep film -o loss.html train.py:loss
-  gradstep film --view backward train.py -o frames/
+  gradstep film --view backward -o frames/ train.py
 """
 
 

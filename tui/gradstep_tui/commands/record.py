@@ -112,7 +112,7 @@ def _place(path: Path) -> Path:
         place_at(path)
     except RecordingError as error:
         raise Failure(str(error), ExitCode.USAGE) from None
-    return writable(path)
+    return path.resolve() if path.exists() else writable(path)
 
 
 def _say_what_is_in(file: Path, name: str, target: Target) -> None:
