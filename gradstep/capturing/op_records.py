@@ -113,7 +113,8 @@ class OpRecord:
     of those that were left out.
 
     What takes time to find out is found out when it is asked for: ``place`` leads to the line,
-    ``kept`` to the numbers of each output, as far as these are kept.  ``called`` is what the
+    ``kept`` to the numbers of each output, as far as these are kept.  ``unwritten`` says that these
+    depend on memory that nobody has written.  ``called`` is what the
     program calls it, where that is a function whose name does not follow from the op's: "dropout"
     multiplies.
     """
@@ -121,7 +122,7 @@ class OpRecord:
     __slots__ = (
         "__weakref__", "attributes", "bytes_kept", "called", "copies", "dtype", "gaps",
         "grad_mode", "inputs", "kept", "name", "number", "place", "pointwise", "requires_grad",
-        "round", "scope", "shapes", "source", "statistics",
+        "round", "scope", "shapes", "source", "statistics", "unwritten",
     )  # fmt: skip
 
     bytes_kept: Share | None
@@ -132,6 +133,7 @@ class OpRecord:
     round: LoopRound | None
     source: Source | None
     statistics: Statistics | None
+    unwritten: bool
 
     def __init__(
         self,
@@ -193,6 +195,7 @@ _LATER: Final[Mapping[str, Callable[[OpRecord], Any]]] = {
     "gaps": lambda record: (),
     "round": lambda record: None,
     "bytes_kept": lambda record: None,
+    "unwritten": lambda record: False,
 }
 
 Reference = tuple[Array, list[int], int]

@@ -327,6 +327,11 @@ class Engine(Protocol):
         """Return the version of the library."""
         ...
 
+    def reads_unwritten(self, call: EngineCall) -> bool:
+        """Return whether it is known that the roots of a call depend on memory that nobody has
+        written: those of a dry run, whose numbers mean nothing."""
+        return False
+
     def array(self, gradient: Gradient) -> NDArray[np.generic] | None:
         """Return the numbers of a gradient on the CPU, dense; None where it has none that can be
         read here; those of this process, where several have a part each."""

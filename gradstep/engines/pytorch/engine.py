@@ -178,6 +178,11 @@ class PyTorchEngine(Engine):
     def part(self, tensor: Any) -> Shape | None:
         return part_shape(tensor)
 
+    def reads_unwritten(self, call: TorchCall) -> bool:
+        ops = (current.get() or Origins()).ops
+        roots = [root for root in call.arguments.outputs if isinstance(root, torch.Tensor)]
+        return ops is not None and any(map(ops.reads_unwritten, roots))
+
     def copy(self, tensor: torch.Tensor) -> torch.Tensor | None:
         return copy_of(tensor)
 

@@ -40,10 +40,10 @@ from gradstep.engines.pytorch.schema import (
     written,
 )
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
-_NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
 _LIFT: Final = torch.ops.aten.lift_fresh.default
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
@@ -76,6 +76,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._origins = origins
         self.inputs = Inputs(budget)
         self.departures = Departures()
+        self._unwritten = Unwritten()
         self._made: Any = WeakTensorKeyDictionary()
         self._leaves: Any = WeakTensorKeyDictionary()
         self._last = _newest()
@@ -125,6 +126,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 
     def resume(self) -> None:
         """Have this mode act again."""
+        self._unwritten.forget()
         self.__enter__()
         self.acts = True
         self._last = _newest()
@@ -143,6 +145,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                 if version is None or version != self._versions.get(id(tensor)):
                     del self._made[tensor]  # who changed it is unknown
             self._versions.clear()
+            self._unwritten.forget()
             self._last, self._latest, self._through_view = _newest(), range(0), None
             self.__enter__()
             self.acts = True
@@ -157,7 +160,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         named = kwargs or {}
-        if self._passes_over(op):
+        if self._passes_over(op, args):
             return op(*args, **named)
         noted = self._begin(op, args, named)
         result = op(*args, **named)
@@ -166,11 +169,13 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         return result
 
     @fenced(_OPS, False)
-    def _passes_over(self, op: Any) -> bool:
+    def _passes_over(self, op: Any, args: tuple[Any, ...]) -> bool:
         """Return whether to look at nothing while ``op`` runs."""
         if is_captured():
             self._last = _newest()
             return True
+        if op.namespace == "c10d":  # other processes may write what their ops are given
+            self._unwritten.write(tensors_in(args))
         return is_question(op)
 
     @fenced(_OPS)
@@ -195,7 +200,14 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if needs and grad_mode and op is not _DETACH:
             self.inputs.op(self._latest, op, args, kwargs)
             self._keep_copies(given, origins)
-        written_to = written(op, args, kwargs) if is_mutable(op) else ()
+        written_to = list(written(op, args, kwargs)) if is_mutable(op) else []
+        changed = set(map(id, written_to))
+        record.unwritten = bool(record.inputs) and any(
+            (maker.unwritten if type(maker) is OpRecord else False) or self._unwritten.holds(tensor)
+            for tensor, (maker, _) in zip(given, origins, strict=True)
+            if id(tensor) not in changed
+        )
+        self._unwritten.write(written_to)
         return record, own, grad_mode, [(tensor, tensor._version) for tensor in written_to]
 
     @fenced(_OPS)
@@ -262,6 +274,15 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record that ``function`` made an array or a number of ``tensor``."""
         self.departures.note(function, source, self.origin(tensor)[0])
 
+    def handed_out(self, tensor: torch.Tensor) -> None:
+        """Take note that code of the program's has the memory of ``tensor``, and may write it."""
+        self._unwritten.write([tensor])
+
+    def reads_unwritten(self, tensor: torch.Tensor) -> bool:
+        """Return whether ``tensor`` depends on memory that nobody has written."""
+        known = self.known(tensor)
+        return known is not None and type(known[0]) is OpRecord and known[0].unwritten
+
     def without_graph(self, results: Any, root: Any, source: Source | None) -> None:
         """Record that ``results``, gradients of what leads to ``root``, have no graph."""
         if not isinstance(root, torch.Tensor):
@@ -302,6 +323,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self, op: Any, record: OpRecord, args: Any, result: Any, own: int | None, grad_mode: bool
     ) -> None:
         outputs = list(tensors_in(result))
+        if record.name.endswith(MAKES):
+            self._unwritten.note(outputs)
+        # of a view, whose memory may be written later, that is asked when it is used
+        record.unwritten = record.unwritten and not any(map(self._unwritten.holds, outputs))
         self._describe(record, outputs)
         record.grad_mode = grad_mode
         record.requires_grad = own is not None
@@ -328,7 +353,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.source, record.round = user_source(sys._getframe(3)), self._origins.round
         record.shapes = tuple(shape_of(output) or () for output in outputs)
         record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
-        if outputs and not record.name.endswith(_NO_VALUE):
+        if outputs and not record.name.endswith(MAKES):
             record.statistics = describe(outputs[0])
 
     def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:

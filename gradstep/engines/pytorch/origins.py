@@ -56,6 +56,7 @@ from gradstep.engines.pytorch.private import (
     uncompiled,
     unobserved,
 )
+from gradstep.engines.pytorch.unwritten import HANDS_OUT
 from gradstep.graph.fence import attribute_of, fenced, not_shown, read
 from gradstep.graph.model import Source
 
@@ -385,6 +386,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             if version is not None and self._origins.ops is None and version_of(args) != version:
                 self._origins.changes.note(args[0], version, user_source(sys._getframe(1)))
             recorder = self._origins.recorder
+            if recorder is not None and function in HANDS_OUT:
+                recorder.handed_out(args[0])
             if recorder is not None and function in TAKING_OUT:
                 with unobserved():
                     recorder.taken_out(function, args[0], user_source(sys._getframe(1)))

@@ -26,7 +26,7 @@ from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.source_lines import assigned_from_itself
 from gradstep.findings.whole_run.history import is_nothing
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
-from gradstep.graph.fence import NewFailures, is_ours, within_fence
+from gradstep.graph.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, Header
@@ -102,6 +102,7 @@ class Evidence:
         results: tensors that an op made of a leaf without a name: the op and its line, by name.
         optimizers: how many optimizers a name had, one after the other.
         skipped: of each pass from a scaled loss, whether the scaler skips its step.
+        dry_runs: how many calls depend on memory that nobody has written.
         failures: what a defect of ours has lost outside of the calls that were looked at.
     """
 
@@ -128,6 +129,7 @@ class Evidence:
     equal_rows: dict[str, ref[Any]] = field(default_factory=dict)
     lowest: dict[Source | None, tuple[str, Source | None]] = field(default_factory=dict)
     results: dict[str, tuple[str, Source | None]] = field(default_factory=dict)
+    dry_runs: int = 0
     failures: NewFailures = field(default_factory=NewFailures)
 
     @property
@@ -218,11 +220,18 @@ class Watch:
         self, call: BackwardCall, names: Names, number: int
     ) -> bool | Gradients:
         entered = process_time()  # other programs may run beside this one
-        line = call.line
+        engine, line = engine_of_call(call), call.line
+        is_dry = False
+        with within_fence("whether a call is a dry run"):
+            is_dry = engine.reads_unwritten(call)
+        if is_dry:
+            self.evidence.dry_runs += 1
+            gradients = carried_out(partial(engine.run, call))
+            return gradients if call.is_grad else True
         last, self._line = self._line, (line, call.is_grad)
         self._follows[last] = self._line
         self._counts[self._line] += 1
-        engine, nth = engine_of_call(call), self._counts[self._line]
+        nth = self._counts[self._line]
         index = sum(self._counts.values())
         source = None if line is None else Source(*line[:2])
         kind = "grad" if call.is_grad else "backward"

@@ -197,6 +197,9 @@ def _not_looked_at(checked: RunChecked, asked: Asked, rest: int) -> Iterator[str
     if has_failed():
         yield "what gradstep failed at (not shown, as said above)"
     yield from _incomplete(checked.evidence)
+    if checked.evidence.dry_runs:
+        calls = plural(checked.evidence.dry_runs, "call")
+        yield f"{calls} on memory that nobody has written (a dry run)"
     if checked.ended_by:
         yield f"what comes after {checked.ended_by}"
     if not asked.is_whole:
