@@ -61,6 +61,8 @@ def test_children_leave_the_end_of_the_command_to_their_parent(
     ]
     assert "".join(told) == plain.stdout
     (tmp_path / "script.py").write_text(SCRIPT.partition("sys.stdout")[0])
+    for path in tmp_path.glob("*.gsr"):  # it would be renamed
+        path.unlink()
     alone = run_gradstep(words, tmp_path)
     assert run.stdout.replace("".join(told), "") == alone.stdout
     ours = [line for line in run.stderr.splitlines() if line.startswith("gradstep: ")]
