@@ -143,9 +143,7 @@ class GraphTask:
     def restrict(self, places: Sequence[Node | Port]) -> None:
         """Plan no more than what leads to ``places``, their own nodes included."""
         self.restricted = True
-        own = {owner(place) for place in places}
-        needed = leading_to(self.order, own)
-        self.order = [node for node in self.order if node in needed or node in own]
+        self._leave_out({owner(place) for place in places})
 
     def capture(self, places: Sequence[Node | Port]) -> None:
         """Plan no more than what it takes to know the gradients that arrive at ``places``.
@@ -158,9 +156,21 @@ class GraphTask:
         for place in self.captured:
             self.captures.setdefault(owner(place), []).append(place)
         own = set(self.captures)
+        needed = self._leave_out(own)
+        self.ends |= own - needed
+
+    def _leave_out(self, own: set[Node]) -> set[Node]:
+        """Plan only the nodes ``own`` and those that lead to them; return the latter.
+
+        As in PyTorch, the hooks of a root's tensor are called even if it leads to none, but not
+        where there are several roots.
+        """
         needed = leading_to(self.order, own)
-        self.ends = own - needed
         self.order = [node for node in self.order if node in needed or node in own]
+        if not self.order and len(self.pending) == 1 and self.plan.order[0].hooks is not None:
+            self.order = self.plan.order[:1]
+            self.ends = set(self.order)
+        return needed
 
     # the loop that keeps nothing
 

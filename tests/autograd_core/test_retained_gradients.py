@@ -146,3 +146,26 @@ def test_an_input_without_a_graph_is_refused(torch: Any) -> None:
     x = leaf(torch)
     with pytest.raises(RuntimeError, match="One of the differentiated Tensors does not require"):
         torch.autograd.grad(x.sum(), torch.ones(2))
+
+
+@pytest.mark.parametrize("kind", ["op", "several", "leaf"])
+@pytest.mark.parametrize("how", ["grad", "graph", "backward", "several"])
+def test_a_root_that_leads_nowhere_tells_its_hooks_alone(torch: Any, how: str, kind: str) -> None:
+    x, y, seen = leaf(torch), leaf(torch), []
+    root = {"op": x.sin, "several": lambda: (x * 1).unbind(0)[1], "leaf": lambda: x}[kind]()
+    root.register_hook(lambda g: seen.append(g.sum().item()))
+    if kind != "leaf":
+        root.retain_grad()
+        root.grad_fn.register_hook(lambda sent, received: seen.append("the node"))
+    seed = torch.ones_like(root)
+    if how == "backward":
+        torch.autograd.backward(root, seed, inputs=[y])
+    elif how == "several":  # of which one leads to it
+        torch.autograd.grad([root, y * 2], y, [seed, torch.ones(2)], retain_graph=True)
+    else:
+        found = torch.autograd.grad(root, y, seed, allow_unused=True, create_graph=how == "graph")
+        assert found == (None,)
+    assert seen == ([] if how == "several" else [seed.sum().item()])
+    assert y.grad is None
+    root.backward(seed)  # nothing was freed
+    assert x.grad is not None
