@@ -107,7 +107,7 @@ def ratios(step: Callable[[], Any], repetitions: int, folder: str) -> dict[str, 
     found: dict[str, list[float]] = {way: [] for way in ("plain", *WAYS)}
     for _ in range(repetitions):
         for way, times in found.items():
-            path = os.path.join(folder, "run.gsr")
+            path = os.path.join(tempfile.mkdtemp(dir=folder), "run.gsr")
             with nullcontext() if way == "plain" else recorded(way, path, step):
                 began = time.process_time()
                 for _ in range(count):

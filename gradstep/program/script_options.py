@@ -25,10 +25,11 @@ _ENGINES: Final = ("torch", "autograd_core")
 _PARSERS: Final = ("argparse", "optparse")
 """What takes the options that a program spells out, and --help."""
 _ANY: Final = {
-    "absl", "argh", "chz", "cleo", "click", "clize", "configargparse", "cyclopts", "defopt",
-    "docopt", "draccus", "fire", "getopt", "gin", "hydra", "importlib", "invoke", "jsonargparse",
-    "ml_collections", "omegaconf", "plac", "pydantic_settings", "runpy", "sacred",
-    "pytest", "simple_parsing", "tap", "traitlets", "typer", "tyro", "unittest",
+    "absl", "argh", "arguably", "asyncclick", "cappa", "chz", "cleo", "click", "clize",
+    "configargparse", "cyclopts", "defopt", "docopt", "draccus", "fire", "getopt", "gin", "hydra",
+    "importlib", "invoke", "jsonargparse", "ml_collections", "omegaconf", "plac",
+    "pydantic_argparse", "pydantic_settings", "pyrallis", "pytest", "rich_click", "runpy", "sacred",
+    "simple_parsing", "tap", "traitlets", "typed_settings", "typer", "tyro", "unittest",
 }  # fmt: skip
 """What may take any option, or run what does."""
 _HANDS_ON: Final = re.compile(

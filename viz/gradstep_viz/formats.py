@@ -97,7 +97,7 @@ class Format(NamedTuple):
         is_laid_out: whether boxes have places in it, which our layout or Graphviz chooses.
         has_size: whether those places are final, so that a large one is announced.
         mark: a pattern of what stands in such a file of ours; of a picture that other programs
-            write in our place (PNG, PDF), what stands in any.
+            write in our place (PNG, PDF), what stands in any; b"" where nothing tells it.
     """
 
     suffixes: tuple[str, ...]
