@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from gradstep.capturing.names import Names
 from gradstep.capturing.op_records import LeafRecord, OpRecord
-from gradstep.graph.statistics import format_number, plus
+from gradstep.graph.statistics import format_constant, plus
 
 
 def detail(record: OpRecord, names: Names) -> str:
@@ -25,8 +25,8 @@ def detail(record: OpRecord, names: Names) -> str:
         if isinstance(value, bool):
             if value:
                 parts.append(name)
-        elif isinstance(value, (int, float)):
-            parts.append(f"{name} {format_number(value)}")
+        elif isinstance(value, (int, float, complex)):
+            parts.append(f"{name} {format_constant(value)}")
         elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24 and _is_plain(value):
             parts.append(f"{name} {value}")
     return ", ".join(parts)
@@ -66,11 +66,11 @@ def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
 
 def _with_number(op: str, tensor: str, value: float) -> str:
     """Return the arithmetic with a number: ``3 · x``, ``x − 1``."""
-    number = format_number(value)
+    number = format_constant(value)
     if op == "mul":
         return f"{number} · {tensor}"
     if op in ("add", "sub"):
-        return plus(tensor, format_number(value if op == "add" else -value))
+        return plus(tensor, number if op == "add" else format_constant(-value))
     if op == "rsub":
         return f"{number} − {tensor}"
     return f"{tensor} / {number}" if op == "div" else number

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
+from gradstep.graph.statistics import format_constant
+
 Constant = int | float | bool | str | None
 _SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 _ARITHMETIC: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
@@ -32,7 +34,9 @@ def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Co
     >>> formula_text("g if beta == 1 else g * beta", {}, {"beta": 1})
     'g'
     >>> formula_text("g / other", {}, {"other": 8**0.5})
-    'g / 2.83'
+    'g / ≈2.83'
+    >>> formula_text("g * other", {}, {"other": 0.9999999})
+    'g · 0.9999999'
     >>> formula_text("t(mm(t(g), mat1)) * alpha", {"mat1": "x"}, {"alpha": 2})
     'xᵀ @ g · 2'
     """
@@ -128,7 +132,7 @@ _LONG: Final = re.compile(r"\b\d+\.\d{6,}(?:e[-+]?\d+)?")
 
 
 def _rounded(number: re.Match[str]) -> str:
-    return f"{float(number[0]):.3g}"
+    return format_constant(float(number[0]))
 
 
 def _pretty(text: str) -> str:

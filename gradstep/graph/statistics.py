@@ -275,14 +275,61 @@ def format_element(value: float | np.generic) -> str:
     return str(value if is_short else number).replace("-", _MINUS)
 
 
+def format_constant(value: complex | np.generic) -> str:
+    """Return a number that stands in the program as itself: in three digits where these are it,
+    else in all of its own, or marked as cut where there are more than nine.  One that a float32
+    holds has the digits that tell it from other float32.
+
+    >>> format_constant(1.00001), format_constant(0.9999999), format_constant(np.float32(0.1))
+    ('1.00001', '0.9999999', '0.1')
+    >>> format_constant(16777217), format_constant(-1e-05), format_constant(1e6)
+    ('16777217', '−1e−5', '1e6')
+    >>> format_constant(8**0.5), format_constant(-1 / 3), format_constant(1 + 1e-12)
+    ('≈2.83', '≈−0.333', '≈1')
+    >>> format_constant(1.5 - 2j), format_constant(True)
+    ('(1.5 − 2j)', 'True')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(value)
+    if isinstance(value, (int, np.integer)):
+        return str(int(value)).replace("-", _MINUS)
+    if isinstance(value, (complex, np.complexfloating)):
+        imaginary = f"{format_constant(value.imag)}j"
+        return f"({plus(format_constant(value.real), imaginary)})" if value.real else imaginary
+    number = float(value)
+    texts = [format_number(number), *(_in_digits(number, digits) for digits in range(4, 10))]
+    exact = next((text for text in texts if _reads_as(text, number)), None)
+    if exact is not None:
+        return exact
+    # what is no integer does not read as one, if a few digits can tell
+    return f"≈{next((text for text in texts[:4] if '.' in text), texts[0])}"
+
+
+def _in_digits(value: float, digits: int) -> str:
+    text = f"{value:.{digits}g}"
+    mantissa, e, exponent = text.partition("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", _MINUS) if e else text.replace("-", _MINUS)
+
+
+def _reads_as(text: str, value: float) -> bool:
+    """Tell whether whoever reads the text has the number, as a float32 where that holds it."""
+    read = float(text.replace(_MINUS, "-"))
+    if read == value or value != value:
+        return True
+    with np.errstate(all="ignore"):  # whatever the program set
+        single = np.float32(value)
+        return bool(float(single) == value and np.float32(read) == single)
+
+
 def plus(first: str, second: str) -> str:
     """Return the sum of two numbers as text, without two signs in a row.
 
-    >>> plus("0", "36"), plus("0", "−12")
-    ('0 + 36', '0 − 12')
+    >>> plus("0", "36"), plus("0", "−12"), plus("x", "≈−0.333")
+    ('0 + 36', '0 − 12', 'x − ≈0.333')
     """
-    if second.startswith(_MINUS):
-        return f"{first} − {second[1:]}"
+    for about in ("", "≈"):
+        if second.startswith(f"{about}{_MINUS}"):
+            return f"{first} − {about}{second[len(about) + 1 :]}"
     return f"{first} + {second}"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from gradstep.engines.protocol import Rule
-from gradstep.graph.statistics import format_element
+from gradstep.graph.statistics import format_constant
 
 LONGEST: Final = 60
 """Characters of a rule; a longer one is a piece of C++, and tells nobody anything."""
@@ -152,17 +152,19 @@ def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float])
     'g · w'
     >>> readable("pow_backward(grad, self, exponent)", {"self": "x"}, {"exponent": 3.0})
     'g · 3 · x²'
+    >>> readable("pow_backward(grad, self, exponent)", {"self": "x"}, {"exponent": 3.5})
+    'g · 3.5 · x^2.5'
     """
     text = _in_full(rule).replace(".conj()", "").replace("_symint", "").replace(".sym_", ".")
     for name, number in numbers.items():
-        text = re.sub(rf"\b{name}\b(?!\()", format_element(number), text)
-        less = format_element(number - 1)
-        text = text.replace(f"({format_element(number)} - 1)", less)
-    text = text.replace(" * 1", "") if text.endswith(" * 1") else text
-    text = re.sub(r"\*\*1\b", "", text)
+        text = re.sub(rf"\b{name}\b(?!\()", format_constant(number), text)
+        less = format_constant(number - 1)
+        text = text.replace(f"({format_constant(number)} - 1)", less)
+    text = re.sub(r" \* 1$", "", text)
+    text = re.sub(r"\*\*1(?![\w.])", "", text)
     text = re.sub(r"(?<![.\w])([a-z]\w*)\b(?!\()", lambda m: called.get(m[1]) or m[1], text)
     text = re.sub(r"(?<![.\w])grad\b", "g", text)
-    text = re.sub(r"\*\*(\d)\b", lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])], text)
+    text = re.sub(r"\*\*(\d)(?![\w.])", lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])], text)
     text = text.replace("**", "^").replace(" * ", " · ").replace(".t()", "ᵀ")
     return re.sub(r"-(?=[\w( ])", "\N{MINUS SIGN}", text)
 

@@ -50,7 +50,7 @@ def right_text(
         return "undefined", True
     if stats is not None:
         step = gradients.step(stats) if graph.halves[id] == "backward" else 0
-        known = formatting.beside(formatting.value(stats), graph.others.get(id))
+        known = formatting.beside(formatting.value_of(graph, id, stats), graph.others.get(id))
         return f"{known} {sign(step)}".rstrip(), False
     if gradients.awaits(graph, id):
         return formatting.NOT_YET, True

@@ -368,7 +368,7 @@ class _Chips(NamedTuple):
         return self._number(stats, leaf)
 
     def _number(self, stats: Statistics, leaf: int) -> str:
-        number = formatting.value(stats)
+        number = formatting.value_of(self.graph, leaf, stats)
         if stats is self.graph.statistics.get(leaf):
             number = formatting.beside(number, self.graph.others.get(leaf))
         return f"{number} {sign(self._step(stats, leaf))}".rstrip()

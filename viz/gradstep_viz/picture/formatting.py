@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -13,6 +14,7 @@ from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import (
     Statistics,
     format_bytes,
+    format_constant,
     format_seconds,
     format_statistics,
 )
@@ -155,6 +157,15 @@ def value(stats: Statistics) -> str:
     """Write a number as it stands in a box; trouble is marked by a sign, not by colour alone."""
     text = format_statistics(stats)
     return f"! {text}" if stats.trouble else text
+
+
+def value_of(graph: Graph, id: int, stats: Statistics) -> str:
+    """Write the value of a node as it stands in its box: a single number that the program computes
+    with as a constant is that number."""
+    number = stats.scalar
+    if graph.kinds[id] == "constant" and number is not None and math.isfinite(number):
+        return format_constant(number)
+    return value(stats)
 
 
 def beside(text: str, other: Statistics | None) -> str:

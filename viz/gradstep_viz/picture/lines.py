@@ -214,7 +214,12 @@ def _label(
     elif change is not None and change.after is not None:
         number = formatting.hooked(change)
     elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
-        number = formatting.beside(formatting.value(stats), graph.edge_others.get(id))
+        flows = (
+            formatting.value(stats)
+            if kind == "gradient"
+            else formatting.value_of(graph, graph.edge_sources[id], stats)
+        )
+        number = formatting.beside(flows, graph.edge_others.get(id))
         number = f"{number} {sign(step)}".rstrip()
         number += f" {formatting.HOOK}" * (change is not None)
     return f"{known} · {number}" if known and number else known or number
