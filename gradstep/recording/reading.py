@@ -232,9 +232,9 @@ class FileRun:
             NotRecorded: no call was recorded; why, if that is known.
         """
         if not self.indices:
-            why = "the program called neither backward() nor autograd.grad() in its main thread"
+            where = "calls in other threads and processes are not recorded"
             raise NotRecorded(
-                f"{self.path}: no call was recorded", remedy="; ".join(self.notes) or why
+                f"{self.path}: no call was recorded", remedy="; ".join(self.notes) or where
             )
 
     @cached_property

@@ -21,8 +21,8 @@ TARGET is one of
 """
 ARGUMENTS = """\
 Options stand before TARGET: what follows a script is the script's, unchanged,
-as with python; what follows -- and TARGET is so without question. Other
-targets may be followed by options.
+as with python; -- before TARGET says that it is meant so. Other targets may be
+followed by options.
 """
 CALL_HELP = (
     "which backward() call of a script: 1 (default), 2, ... or last; of a recording, the "
