@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests.both import TORCH
 
@@ -24,8 +24,11 @@ T = TypeVar("T")
 
 # `ci` is the default everywhere: few examples, always the same ones. README.md names the command
 # for `full`, which looks for new ones every time.
-settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, database=None)
-settings.register_profile("full", max_examples=2000, deadline=None, print_blob=True)
+# However slow the machine is, nothing fails for taking long.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
+settings.register_profile("ci", max_examples=25, derandomize=True, database=None)
+settings.register_profile("full", max_examples=2000, print_blob=True)
 settings.load_profile("ci")
 
 # Where it is forbidden to keep what was compiled, pytest rewrites every test anew in every worker,

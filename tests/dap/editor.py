@@ -10,8 +10,9 @@ from queue import Empty, Queue
 from threading import Thread
 from typing import IO, Any
 
+from tests.waiting import LIMIT
+
 Body = dict[str, Any]
-PATIENCE = 60.0  # seconds
 DAP = [sys.executable, "-m", "gradstep", "dap"]
 
 
@@ -49,7 +50,7 @@ class Editor:
 
     def _next(self) -> Body:
         try:
-            message = self._messages.get(timeout=PATIENCE)
+            message = self._messages.get(timeout=LIMIT)
         except Empty:
             raise AssertionError(f"nothing came after {self.heard[-3:]}") from None
         assert message is not None, f"the adapter has gone after {self.heard[-3:]}"

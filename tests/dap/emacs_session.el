@@ -16,7 +16,7 @@
 (defun session () (dap--cur-session))
 
 (defun wait-for (test)
-  (let ((until (+ (float-time) 60)))
+  (let ((until (+ (float-time) 300)))
     (while (not (funcall test))
       (when (> (float-time) until) (error "Nothing came"))
       (accept-process-output nil 0.05))))

@@ -18,7 +18,7 @@ import pytest
 
 from gradstep.dap.port import LOCAL, new_secret
 from gradstep.dap.process import Meeting, accepted, connect
-from tests.dap.editor import DAP, PATIENCE, Editor, Failed, start
+from tests.dap.editor import DAP, Editor, Failed, start
 from tests.viz.browser import Browser
 
 PROGRAM = """\
@@ -67,7 +67,7 @@ class Served(NamedTuple):
 
 
 def connected(port: int) -> socket.socket:
-    return socket.create_connection((LOCAL, port), PATIENCE)
+    return socket.create_connection((LOCAL, port))
 
 
 def request(command: str, arguments: Any = None) -> bytes:
@@ -108,9 +108,9 @@ def served(tmp_path: Path) -> Iterator[Served]:
     assert process.stderr is not None
     port, secret = (process.stdout.readline().decode().split()[-1] for _ in range(2))
     yield Served(int(port.rpartition(":")[2]), secret, tmp_path)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(PATIENCE) == 130
-    assert process.stderr.read() == b"gradstep: interrupted\n"
+    process.terminate()
+    assert process.wait() == -signal.SIGTERM
+    assert process.stderr.read() == b""
     assert not (tmp_path / "obeyed").exists()
 
 
@@ -126,6 +126,18 @@ def test_editors_that_show_the_secret_are_served(served: Served) -> None:
         with pytest.raises(Failed, match="the request is launch"):
             editor.ask("attach")
         assert editor.end() == 0
+
+
+@pytest.mark.skipif(
+    signal.getsignal(signal.SIGINT) is signal.SIG_IGN, reason="ctrl+c is ignored in the background"
+)
+def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+    with start(tmp_path, "--port", "0") as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"gradstep listens on 127.0.0.1:")
+        assert process.stdout.readline().startswith(b"secret: ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
 
 
 def test_attach_shows_the_secret_too(served: Served) -> None:
@@ -226,7 +238,7 @@ def test_connections_that_only_wait_keep_nobody_out(text: bytes, served: Served)
 def test_it_takes_connections_from_this_machine_only(served: Served) -> None:
     """A listener at every address would be at this one, too."""
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.2", served.number), PATIENCE)
+        socket.create_connection(("127.0.0.2", served.number))
 
 
 # --- a web page ----------------------------------------------------------------------------------
@@ -344,7 +356,7 @@ def test_a_program_obeys_no_other_user_who_has_its_port_now(tmp_path: Path) -> N
                 assert rest(connection) == b""
             assert program.stderr is not None
             assert program.stderr.read() == b"gradstep: the editor that started this has gone\n"
-            assert program.wait(PATIENCE) == 2
+            assert program.wait() == 2
 
 
 def test_the_file_with_the_secrets_is_for_this_user_only(tmp_path: Path) -> None:
@@ -361,5 +373,5 @@ def test_the_file_with_the_secrets_is_for_this_user_only(tmp_path: Path) -> None
     assert S_IMODE(file.parent.stat().st_mode) == 0o700
     assert not any(secret in json.dumps(asked) for secret in shown)
     process.stdin.close()
-    assert process.wait(PATIENCE) == 0
+    assert process.wait() == 0
     assert not file.parent.exists()

@@ -37,7 +37,7 @@ async function debug(client) {
 }
 
 const client = new DebugClient(gradstep, "dap", "gradstep", { cwd: path.dirname(program) });
-client.defaultTimeout = 60000;
+client.defaultTimeout = 300000; // as in tests/waiting.py
 debug(client).catch((error) => {
   console.error(error);
   client.stopAdapter();

@@ -251,15 +251,15 @@ def test_another_thread_can_interrupt_a_run(weight: Any) -> None:
 
     def wait(g: Any) -> None:
         reached.set()
-        go_on.wait(10)
+        go_on.wait()
 
     state.register_hook(wait)
     runner = threading.Thread(target=session.continue_)
     runner.start()
-    reached.wait(10)
+    reached.wait()
     session.interrupt()
     go_on.set()
-    runner.join(10)
+    runner.join()
     assert 0 < session.position < session.length
     assert session.snapshot.reason == "interrupted"
     session.continue_()

@@ -10,12 +10,12 @@ import select
 import struct
 import subprocess
 import termios
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from tests.waiting import LIMIT
+
 ALTERNATE_SCREEN = b"\x1b[?1049h"
-DEADLINE = 60.0  # seconds, for a busy machine
 
 
 def run_screen(command: list[str], folder: Path, environment: Mapping[str, str]) -> int:
@@ -28,21 +28,21 @@ def run_screen(command: list[str], folder: Path, environment: Mapping[str, str])
     ) as process:
         os.close(theirs)
         try:
-            _press_when_open(ours, b"q", process)
+            _press_when_open(ours, b"q")
+            process.wait()
         finally:
             process.kill()
             os.close(ours)
     return process.returncode
 
 
-def _press_when_open(terminal: int, key: bytes, process: subprocess.Popen[bytes]) -> None:
-    seen, opened, end = b"", False, time.monotonic() + DEADLINE
-    while process.poll() is None:
-        assert time.monotonic() < end, f"the screen did not close:\n{seen[-2000:]!r}"
-        if select.select([terminal], [], [], 0.1)[0]:
-            with contextlib.suppress(OSError):  # how Linux says that the other side has closed
-                seen += os.read(terminal, 65536)
-        elif not opened and ALTERNATE_SCREEN in seen:  # open, and quiet for a moment
-            os.write(terminal, key)
-            opened = True
+def _press_when_open(terminal: int, key: bytes) -> None:
+    """Press ``key`` once a screen is open, and read on until nobody has the terminal any more."""
+    seen, opened = b"", False
+    with contextlib.suppress(OSError):  # how Linux says that the other side has closed
+        while select.select([terminal], [], [], LIMIT)[0] and (read := os.read(terminal, 65536)):
+            seen += read
+            if not opened and ALTERNATE_SCREEN in seen:
+                os.write(terminal, key)
+                opened = True
     assert opened, f"no screen opened:\n{seen[-2000:]!r}"

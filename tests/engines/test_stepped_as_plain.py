@@ -9,7 +9,6 @@ import random
 import subprocess
 import sys
 import threading
-import time
 import warnings
 import weakref
 from collections.abc import Callable
@@ -34,6 +33,7 @@ from gradstep.program.calls import (
     intercepting,
     run_and_capture,
 )
+from tests.waiting import let_pass, until
 
 pytorch = pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
@@ -177,10 +177,7 @@ def test_a_session_that_is_dropped_leaves_no_thread_and_no_hook() -> None:
         session.next(2)
         del session
     gc.collect()
-    until = time.monotonic() + 20
-    while threading.active_count() > threads and time.monotonic() < until:
-        time.sleep(0.01)
-    assert threading.active_count() == threads
+    until(lambda: threading.active_count() == threads)
     w.grad = None
     (w * 3.0).sum().backward()
     assert w.grad.tolist() == [3.0] * 3
@@ -407,7 +404,7 @@ def test_a_slow_node_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine_thread, "_PATIENCE", 0.01)
     x = pytorch.ones(2, requires_grad=True)
     y = x.exp()
-    y.register_hook(lambda g: time.sleep(0.2))
+    y.register_hook(lambda g: let_pass(0.2))
     session = Session(y.sum(), names={})
     session.continue_()
     assert session.position == session.length

@@ -23,6 +23,7 @@ import pytest
 from gradstep_tui.cli import COMMANDS
 from gradstep_tui.command_line import TargetParser
 from tests.forking import run_python, run_together
+from tests.waiting import LIMIT
 
 pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
@@ -119,7 +120,7 @@ JOB = """
 import signal, torch, torch.distributed as dist
 from torch import nn
 
-signal.alarm(120)  # one that waits for ever ends
+signal.alarm(LIMIT)  # one that waits for ever ends
 dist.init_process_group("gloo")
 torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
@@ -132,7 +133,7 @@ for step in range(2):
     optimizer.step()
     print(step, loss.item())
 dist.destroy_process_group()
-"""
+""".replace("LIMIT", str(LIMIT))
 PROGRAMS = {
     "training": TRAINING, "nested tensors": NESTED, "half built": HALF_BUILT,
     "optimizer in backward": OPTIMIZER_INSIDE, "modes and errors": MODES,

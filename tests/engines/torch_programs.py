@@ -8,12 +8,13 @@ says how often code of the program's own ran.
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+from tests.waiting import let_pass
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -414,7 +415,7 @@ def data_parallel() -> Any:
     finally:
         # the model's end waits for gloo's threads, and holds the interpreter: where one of them
         # needs it, to drop the last reduction, PyTorch waits for ever
-        time.sleep(0.1)
+        let_pass(0.1)
         torch.distributed.destroy_process_group()
 
 

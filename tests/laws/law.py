@@ -17,10 +17,9 @@ from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from tests.laws.programs import Program, random_program, run
 from tests.laws.walks import KINDS, Walk, is_move, random_walk
+from tests.waiting import LIMIT
 
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
-PATIENCE = 90.0
-"""Seconds after which a walk counts as one that waits for ever."""
 
 
 class Case(NamedTuple):
@@ -80,7 +79,7 @@ def _threads_left(before: set[threading.Thread]) -> set[str]:
     if left:
         gc.collect()
         for each in left:
-            each.join(5)
+            each.join(LIMIT)
     return {each.name for each in left if each.is_alive()}
 
 
@@ -207,7 +206,7 @@ def repr_of(value: Any) -> str:
 # waiting no longer than patience says
 
 
-def watched(case: Case, patience: float = PATIENCE) -> Found:
+def watched(case: Case, patience: float = LIMIT) -> Found:
     """Check ``case`` in a thread; one that takes too long is reported, with what each thread
     does."""
     found: list[Found] = []

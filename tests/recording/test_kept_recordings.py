@@ -146,7 +146,7 @@ def test_of_many_that_begin_at_once_each_has_a_file(is_there: bool, tmp_path: Pa
     many, at_once = 16, Barrier(16)
 
     def claimed(number: int) -> Claimed:
-        at_once.wait(60)
+        at_once.wait()
         return claim(place_at(path))
 
     with ThreadPoolExecutor(many) as pool:

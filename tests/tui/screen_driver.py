@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from unittest.mock import patch
@@ -22,10 +21,10 @@ from gradstep_tui.app import DebuggerApp, Outcome
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.prompt import Prompt
 from gradstep_tui.app.worker import SessionWorker
+from tests.waiting import LIMIT, until_meanwhile
 
 SMALL, LARGE = (80, 24), (160, 48)
 SHORT = SessionWorker.grace  # how long keys wait outside of tests
-PATIENCE = 60.0  # seconds, for a busy machine
 
 
 class Driver:
@@ -68,11 +67,25 @@ class Driver:
 
     async def wait_for(self, pattern: str) -> str:
         """The screen, as soon as it shows ``pattern``."""
-        end = time.monotonic() + PATIENCE
-        while not re.search(pattern, text := self.text()):
-            assert time.monotonic() < end, f"{pattern} did not come up:\n{text}"
-            await self.pilot.pause(0.01)
-        return text
+        await self.until(lambda: re.search(pattern, self.text()), f"{pattern} to come up")
+        return self.text()
+
+    async def until(self, happens: Callable[[], object], what: str = "it") -> None:
+        """Let the app run until ``happens`` returns something true."""
+        await until_meanwhile(happens, lambda: f"waited for {what}:\n{self.text()}")
+
+    async def resize(self, width: int, height: int) -> str:
+        """Resize the terminal, and wait until the screen is drawn in it."""
+        await self.pilot.resize_terminal(width, height)
+        await self.until(lambda: self.app.screen._compositor.size == (width, height))
+        return await self.settled()
+
+    async def tick(self) -> str:
+        """Have each timer of the screen go off once."""
+        for node in (self.app.screen, *self.app.screen.walk_children()):
+            for timer in node._timers:
+                await timer._tick(next_timer=0.0, count=0)
+        return await self.settled()
 
     async def settled(self) -> str:
         """The screen, once nothing is being done and nothing moves any more."""
@@ -102,7 +115,7 @@ class Driver:
 
 @asynccontextmanager
 async def on_screen(
-    session: Session, size: tuple[int, int] = SMALL, grace: float = PATIENCE
+    session: Session, size: tuple[int, int] = SMALL, grace: float = LIMIT
 ) -> AsyncIterator[Driver]:
     """The app in a terminal of ``size``.
 
@@ -114,6 +127,7 @@ async def on_screen(
         patch.object(Stylesheet, "_parse_rules", parse_once),
         patch("textual.app.wait_for_idle", let_others_run),
         patch("textual.pilot.wait_for_idle", let_others_run),
+        patch.object(Pilot._wait_for_screen, "__defaults__", (LIMIT,)),
         patch.object(SessionWorker, "grace", grace),
     ):
         app = DebuggerApp(session)

@@ -38,10 +38,8 @@ def rows(screen: Driver) -> list[str]:
 
 async def looked(screen: Driver) -> None:
     """Wait until the flow of every node has been looked at."""
-    view = screen.app.debugger_screen.view
-    while view.notes.flow.looked < view.snapshot.position:
-        await screen.pilot.pause(0.01)
-        view = screen.app.debugger_screen.view
+    main = screen.app.debugger_screen
+    await screen.until(lambda: main.view.notes.flow.looked >= main.view.snapshot.position)
     await screen.settled()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import time
+import threading
 
 import pytest
 from textual import events
@@ -256,9 +256,9 @@ async def test_the_wheel_scrolls_and_selects_nothing() -> None:
     async with on_screen(chain(500)) as screen:
         rows = screen.app.screen.query_one(ExecutionList)
         for _ in range(5):
+            before = rows.scroll_offset.y
             rows.post_message(events.MouseScrollDown(rows, 5, 5, 0, 1, 0, False, False, False))
-            await screen.pilot.pause(0.3)
-        assert rows.scroll_offset.y > 0
+            await screen.until(lambda before=before: rows.scroll_offset.y > before)
         assert screen.app.debugger_screen.view.node == 0
 
 
@@ -370,19 +370,14 @@ async def test_what_is_typed_speaks_of_the_selected_row() -> None:
 
 async def test_the_palette_offers_commands_sections_and_keys() -> None:
     async with on_screen(shared_weight(), LARGE) as screen:
-        await screen.press("ctrl+p")
-        await screen.pilot.pause(0.3)
-        await screen.press(*"show contributions")
-        await screen.pilot.pause(0.5)
-        await screen.press("enter")
-        await screen.pilot.pause(0.3)
-        assert "[contributions]" in await screen.settled()
-        await screen.press("ctrl+p")
-        await screen.pilot.pause(0.3)
-        await screen.press(*"until PLACE")
-        await screen.pilot.pause(0.5)
-        await screen.press("enter")
-        await screen.pilot.pause(0.3)
+        for offer, opened in (
+            ("show contributions", r"\[contributions\]"),
+            ("until PLACE", r"(?m)^ until$"),
+        ):
+            await screen.press("ctrl+p", *offer)
+            await screen.wait_for(rf"(?s){offer}.*\n +{offer}")  # the input, and what it finds
+            await screen.press("enter")
+            await screen.wait_for(opened)
         assert screen.app.screen.query_one("Prompt").value == "until "  # type: ignore[attr-defined]
 
 
@@ -393,15 +388,18 @@ async def test_the_palette_offers_commands_sections_and_keys() -> None:
 async def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
     x = torch.tensor(1.0, requires_grad=True)
     y = x
-    for _ in range(600):
+    goes_on = threading.Event()
+    for number in range(600):
         y = y * 1.001
-        y.register_hook(lambda g: time.sleep(0.004))
+        if number == 300:
+            y.register_hook(lambda g: None if goes_on.wait() else g)
     session = Session(y, names={"x": x})
     async with on_screen(session, LARGE, grace=SHORT) as screen:
         await screen.press("c")
         await screen.wait_for(r"BUSY · [■□]+ continue · esc pauses")
         await screen.wait_for(r"· [1-9]\d*/601 run")
         await screen.press(key)
+        goes_on.set()
         text = await screen.wait_for("PAUSED")
         assert "interrupted" in text
         assert 0 < position(screen) < 600
@@ -472,8 +470,7 @@ async def test_every_key_answers_at_every_moment_of_a_pass() -> None:
 async def test_every_section_at_every_size_draws_within_its_width() -> None:
     async with on_screen(traced_net()) as screen:
         for size in ((60, 16), (80, 24), (120, 36), (200, 60)):
-            await screen.pilot.resize_terminal(*size)
-            await screen.pilot.pause(0.1)
+            await screen.resize(*size)
             for name in SECTIONS:
                 await screen.section(name)
                 assert all(len(line) <= size[0] for line in screen.text().splitlines())

@@ -25,7 +25,6 @@ from gradstep_tui.app.widgets.line_view import LineView
 from tests.golden import check_golden
 from tests.tui.screen_driver import (
     LARGE,
-    PATIENCE,
     SHORT,
     SMALL,
     on_screen,
@@ -38,6 +37,7 @@ from tests.tui.sessions import (
     shared_weight,
     troubled,
 )
+from tests.waiting import LIMIT
 
 SIZES = [SMALL, LARGE]
 GOLDEN = Path(__file__).parent / "golden"
@@ -332,7 +332,7 @@ class Gated(RecordedSession):
     def do(self, line: str) -> Reply:
         self.at_work = True
         if line == "continue":
-            assert self.gate.wait(PATIENCE)
+            assert self.gate.wait(LIMIT)
         reply = super().do(line)
         self.at_work = False
         return reply
@@ -375,15 +375,14 @@ async def test_a_session_at_work_is_asked_nothing() -> None:
     async with on_screen(session, grace=SHORT) as screen:
         await screen.press("9", "n", "c")
         await screen.wait_for("BUSY")
-        await screen.pilot.resize_terminal(100, 30)
-        assert "runs next" in await screen.settled()  # as it was
+        assert "runs next" in await screen.resize(100, 30)  # as it was
         assert "shown once it pauses" in await screen.press("tab", "tab")
         for _ in SECTIONS:
             await screen.press("tab")
         assert "busy with continue" in await screen.press("y")
         await screen.press("j", "pagedown", "G", "z", "w", "j", "escape", "h", "exclamation_mark")
         await screen.press("colon", *"un", "tab", "escape", "slash", *"mul", "enter", "p", "b")
-        await screen.pilot.pause(0.2)  # for the timers
+        await screen.tick()
         assert session.asked == []
         session.gate.set()
         await screen.wait_for("FINISHED")
@@ -478,8 +477,7 @@ async def test_leaving_during_a_run_waits_for_its_end() -> None:
         assert "will close" in await screen.press("c", "q")
         assert session.position == 0
         session.gate.set()
-        while screen.app.return_value is None:
-            await screen.pilot.pause(0.01)
+        await screen.until(lambda: screen.app.return_value is not None)
     assert screen.outcome == "continue"
     assert session.position == 12
 
@@ -519,9 +517,7 @@ async def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int,
         first = screen.text().splitlines()[0]
         assert "gradstep needs 60x16".startswith(first.rstrip("…"))
         assert "execution" not in screen.text()
-        await screen.pilot.resize_terminal(*SMALL)
-        await screen.pilot.pause(0.2)
-        assert "0/9 run" in screen.text()
+        assert "0/9 run" in await screen.resize(*SMALL)
 
 
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 60), (120, 30), (160, 48), (240, 70)])

@@ -153,9 +153,7 @@ async def test_the_arrangement_follows_the_terminal() -> None:
     async with on_screen(shared_weight()) as screen:
         await screen.section("values")
         for size in (HUGE_SIZE, SMALL, (120, 36)):
-            await screen.pilot.resize_terminal(*size)
-            await screen.pilot.pause(0.2)
-            assert "[values]" in screen.text(), arrangement(*size).name
+            assert "[values]" in await screen.resize(*size), arrangement(*size).name
 
 
 async def test_a_click_on_a_tab_turns_to_it() -> None:

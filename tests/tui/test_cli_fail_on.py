@@ -277,7 +277,6 @@ def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:
         stdin=subprocess.DEVNULL,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (5, "call 1\n")

@@ -354,7 +354,7 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True, timeout=60, check=False,
+        capture_output=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr) == (0, b"<", b"")
 
@@ -708,7 +708,7 @@ def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, "-c", f"from gradstep_tui.cli import main; {commands}"], cwd=folder,
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
-            capture_output=True, timeout=60, check=True,
+            capture_output=True, check=True,
         )  # fmt: skip
         assert done.stderr == b""
         pictures.add(done.stdout)
@@ -727,7 +727,7 @@ def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=60, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=False,
     )  # fmt: skip
     assert done.stderr.decode() == "gradstep: wrote train.svg\n\n"
 

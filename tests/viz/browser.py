@@ -9,9 +9,10 @@ import json
 import os
 import select
 import shutil
-import time
 from pathlib import Path
 from typing import Any
+
+from tests.waiting import LIMIT
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -21,7 +22,6 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--window-size=1000,700", "--remote-debugging-pipe",
 )  # fmt: skip
-DEADLINE = 120.0  # seconds, for a busy machine
 
 
 class Browser:
@@ -82,7 +82,6 @@ class Browser:
         os.close(self._out)
 
     def _wait(self, wanted: Any) -> dict[str, Any]:
-        end = time.monotonic() + DEADLINE
         while True:
             line, zero, rest = self._received.partition(b"\0")
             if zero:
@@ -91,7 +90,7 @@ class Browser:
                 if wanted(message):
                     return message
             else:
-                ready = select.select([self._in], [], [], max(0.0, end - time.monotonic()))[0]
+                ready = select.select([self._in], [], [], LIMIT)[0]
                 more = os.read(self._in, 65536) if ready else b""
                 assert more, "the browser does not answer"
                 self._received += more

@@ -540,8 +540,9 @@ def test_every_module_opens_in_one_step_from_the_tree(browse, blocks_page):
     {press("m")}
     const rows = () => [...tree.querySelectorAll("button")];
     const first = rows().map(row => row.textContent);
-    tree.querySelector("details").open = true;
-    return new Promise(done => setTimeout(() => {{
+    const fold = tree.querySelector("details");
+    fold.open = true;
+    return new Promise(done => fold.addEventListener("toggle", () => {{
       const blocks = rows().map(row => row.title);
       rows().find(row => row.title === "blocks.17").click();
       done([first, blocks.length, shown, addressOf(boxes[selected])]);
@@ -776,8 +777,16 @@ def test_a_page_of_two_graphs_selects_the_same_in_both(browse):
         """
         const [one, other] = frames.map(frame => frame.contentDocument);
         const told = [];
+        let asked = 0;
         const note = async () => {
-          await new Promise(done => setTimeout(done, 100));
+          // each selection is told to the page around both, and by that to the other one
+          for (const page of [window, ...frames.map(frame => frame.contentWindow)]) {
+            const number = ++asked;
+            await new Promise(done => {
+              page.addEventListener("message", ({ data }) => data === number && done());
+              page.postMessage(number, "*");
+            });
+          }
           told.push([one, other].map(page => page.querySelector(".selected text")?.textContent));
         };
         const named = (page, name) => [...page.querySelectorAll(".node")]

@@ -8,7 +8,6 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
 import zlib
@@ -241,10 +240,8 @@ def test_the_real_dot_places_what_the_embedded_one_places() -> None:
 
 def test_embedded_graphviz_is_stopped_when_it_takes_too_long() -> None:
     lines = "".join(f"a{i}->b{j};" for i in range(120) for j in range(120))
-    start = time.monotonic()
     with pytest.raises(RenderingFailed, match=r"longer than 0\.2 s"):
         EmbeddedGraphviz(time_limit=0.2).render(f"digraph {{{lines}}}", "json0")
-    assert time.monotonic() - start < 8
     assert b"bb" in EmbeddedGraphviz().render("digraph {a->b}", "json0"), "it must still work"
 
 
@@ -290,11 +287,9 @@ class TestDotCommand:
         assert DotCommand(script(tmp_path, "cat")).render("digraph {}", "png") == b"digraph {}"
 
     def test_a_command_that_hangs_is_stopped(self, tmp_path: Path) -> None:
-        hanging = DotCommand(script(tmp_path, "exec sleep 60"), time_limit=0.2)
-        start = time.monotonic()
+        hanging = DotCommand(script(tmp_path, "exec sleep 3600"), time_limit=0.2)
         with pytest.raises(RenderingFailed, match="longer than"):
             hanging.render("digraph {}", "png")
-        assert time.monotonic() - start < 10
 
     def test_a_command_that_fails_is_quoted(self, tmp_path: Path) -> None:
         with pytest.raises(RenderingFailed, match="code 3: no memory"):

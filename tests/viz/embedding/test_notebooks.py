@@ -12,6 +12,7 @@ import autograd_core as torch
 from gradstep import capture
 from gradstep.debugger import Session
 from gradstep_tui.notebook import graph_as_html, run_cell, session_as_html
+from tests.waiting import LIMIT
 
 ROOT = Path(__file__).parents[3]
 
@@ -124,7 +125,7 @@ def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     pytest.importorskip("ipykernel", reason=reason)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    nbclient.NotebookClient(notebook, timeout=60).execute()
+    nbclient.NotebookClient(notebook, startup_timeout=LIMIT).execute()
 
     def shown(cell: int) -> dict[str, Any]:
         ((output),) = notebook.cells[cell].outputs
