@@ -92,6 +92,7 @@ class _Uninitialized(Tensor, metaclass=_UninitializedType):
 
     __slots__ = ()
     is_learned = False
+    cls_to_become = Tensor
 
     @property
     def array(self) -> NoReturn:  # type: ignore[override]
@@ -130,7 +131,7 @@ class _Uninitialized(Tensor, metaclass=_UninitializedType):
         check_device(device)
         data = zeros(shape, dtype=self.dtype if dtype is None else dtype)
         required = self.__dict__.pop("requires_grad")
-        self.__class__ = Tensor  # type: ignore[assignment]
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
         self.data = data
         self.requires_grad_(required)
 

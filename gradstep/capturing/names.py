@@ -25,7 +25,7 @@ from gradstep.capturing.module_paths import (
     named_modules,
 )
 from gradstep.engines.lookup import is_tensor
-from gradstep.engines.parameters import named_parameters, whole_parameters
+from gradstep.engines.parameters import has_data, named_parameters, whole_parameters
 from gradstep.graph.fence import attribute_of, class_has, read, text_of, variables_in
 from gradstep.own_files import is_user_file
 
@@ -145,8 +145,9 @@ class Names:
             whole.update(whole_parameters(module))
         for name, optimizer in self.optimizers.items():
             for group in attribute_of(optimizer, "param_groups") or ():
-                leaves = group.get("params", ())
-                yield name, group, {id(whole.get(id(leaf), leaf)) for leaf in leaves}
+                leaves = [leaf for leaf in group.get("params", ()) if has_data(leaf)]
+                ids = {id(whole.get(id(leaf), leaf)) for leaf in leaves}
+                yield name, {**group, "params": leaves}, ids
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its

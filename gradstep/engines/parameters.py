@@ -14,12 +14,19 @@ def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
     them into parts, the whole ones that ops use."""
     whole = whole_parameters(module)
     for path, tensor in read(lambda: module.named_parameters()):
-        yield path, whole.get(id(tensor), tensor)
+        if has_data(tensor):
+            yield path, whole.get(id(tensor), tensor)
 
 
 def named_buffers(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the buffers of a module, of whichever library, by their paths."""
-    return read(lambda: module.named_buffers())
+    return ((path, t) for path, t in read(lambda: module.named_buffers()) if has_data(t))
+
+
+def has_data(tensor: Any) -> bool:
+    """Return whether a parameter or buffer has a shape; those of a module that learns sizes from
+    its first input (``LazyLinear``) get theirs when it is called."""
+    return not hasattr(type(tensor), "cls_to_become")
 
 
 def whole_parameters(module: Any) -> dict[int, Any]:

@@ -422,6 +422,33 @@ def test_a_model_that_another_call_trains_is_a_note(run: Run, more: str) -> None
     assert "B.weight" not in second
 
 
+LAZY = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.norm, self.later = nn.LazyLinear(4), nn.LazyBatchNorm1d(), nn.LazyLinear(1)
+    def forward(self, x):
+        return self.norm(self.used(x)).relu()
+
+net = Net()
+opt = torch.optim.Adam(net.parameters(), 1e-3)
+for _ in range(2):
+    loss = (net(torch.rand(8, 3)) - 0.3).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""
+
+
+def test_a_parameter_without_a_shape_is_passed_over(run: Run) -> None:
+    ended = run(LAZY, "--all", "train.py")
+    assert (ended.code, ended.err) == (0, "")
+    assert "looked at: 2 calls on 1 line" in ended.words
+
+
 def test_a_layer_that_its_model_forgets_is_a_note(run: Run) -> None:
     ended = run(FORGOTTEN, "--all", "train.py")
     assert ended.code == 0  # it may be one for later
