@@ -158,7 +158,8 @@ class Totals(NamedTuple):
     """The totals of a graph. Leaves that get no gradient count as constants, and ``parameters``
     counts elements. ``gradients`` are those that are known to flow along an edge,
     ``zero_gradients`` those of them that are 0; ``unknown_gradients`` did not flow yet, or nobody
-    knows them. ``zero_leaves`` are the leaf gradients that are 0. ``saved_bytes`` are kept for the
+    knows them. Of ``part_gradients``, only what one of several processes has is known.
+    ``zero_leaves`` are the leaf gradients that are 0. ``saved_bytes`` are kept for the
     backward pass beside ``parameter_bytes`` and ``buffer_bytes``, which are saved too, but belong
     to parameters and buffers of modules; memory that several nodes keep counts once.
     """
@@ -173,6 +174,7 @@ class Totals(NamedTuple):
     gradients: int = 0
     zero_gradients: int = 0
     unknown_gradients: int = 0
+    part_gradients: int = 0
     zero_leaves: int = 0
     parameter_bytes: int = 0
     buffer_bytes: int = 0

@@ -76,7 +76,8 @@ def statistics_by_parts(arrays: Sequence[NDArray[np.generic] | np.generic]) -> I
     """Yield what :func:`statistics` tells of each of some larger arrays, with room in common."""
     most = min(max([array.size for array in arrays], default=0), _PART)
     numbers, is_zero = np.empty(most), np.empty(most, np.bool_)
-    with np.errstate(under="ignore"):  # whatever the program set
+    # whatever the program set; memory that nobody has written may hold any NaN, signalling ones too
+    with np.errstate(all="ignore"):
         for array in arrays:
             columns = None
             if array.dtype.kind in "fiub" and array.size:

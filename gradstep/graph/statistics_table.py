@@ -150,7 +150,8 @@ def statistics_of_each(
     ]
     if few:
         chosen: list[NDArray[Any]] = [arrays[at].ravel() for at in few]  # type: ignore[union-attr]
-        values = np.concatenate(chosen).astype(np.float64)
+        with np.errstate(all="ignore"):  # as for larger ones
+            values = np.concatenate(chosen).astype(np.float64)
         table.columns[:, few] = statistics_of_parts(
             values, [array.size for array in chosen]
         ).columns

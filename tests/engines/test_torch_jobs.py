@@ -20,6 +20,9 @@ import torch
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor.parallel import (
+    ColwiseParallel, RowwiseParallel, parallelize_module,
+)
 from gradstep.recording import watcher
 
 how, trouble = sys.argv[1:]
@@ -39,10 +42,14 @@ class Net(nn.Module):
 
 
 net = Net()
+mesh = dist.init_device_mesh("cpu", (last + 1,))
 if how == "ddp":
     net = nn.parallel.DistributedDataParallel(net)
+elif how == "parts":
+    how_to = {"first": ColwiseParallel(), "last": RowwiseParallel()}
+    net, rank = parallelize_module(net, mesh, how_to), 0  # all get the same
 else:
-    fully_shard(net, mesh=dist.init_device_mesh("cpu", (last + 1,)))
+    fully_shard(net, mesh=mesh)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
 torch.manual_seed(rank)
 clock = 0.0  # that of a machine which nothing else is busy on
@@ -94,7 +101,7 @@ def test_the_first_rank_with_a_nan_is_found(how: str, size: int, tmp_path: Path)
     assert first.call == "backward() call 3"
     # what a linear layer gives is not kept, and tanh saves its result
     assert first.what.startswith("nan in the result of ")
-    assert first.what.endswith("tanh:1, job.py:21")
+    assert first.what.endswith("tanh:1, job.py:24")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +120,6 @@ def test_a_rank_of_ddp_that_does_otherwise_is_found(
     assert not any(trouble != "slow" and "it takes" in each for each in found), found
 
 
-@pytest.mark.parametrize("how", ["ddp", "fsdp"])
+@pytest.mark.parametrize("how", ["ddp", "fsdp", "parts"])
 def test_a_sound_job_has_nothing_to_tell(how: str, tmp_path: Path) -> None:
     assert findings_of(tmp_path, how, 2, "none") == []

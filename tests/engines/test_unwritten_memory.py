@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ pytestmark = pytest.mark.torch
 
 from gradstep.engines.pytorch.engine import PYTORCH  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
+from gradstep.engines.pytorch.schema import is_begun  # noqa: E402
 from tests.forking import run_gradstep  # noqa: E402
 
 DRY = (
@@ -73,3 +75,12 @@ def test_a_dry_run_is_not_looked_at(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "looked at: 3 calls on 1 line\n" in done.stdout
     assert "1 call on memory that nobody has written (a dry run)" in done.stdout
+
+
+def test_what_other_processes_write_is_not_read_before_it_is_waited_for() -> None:
+    importlib.import_module("torch.distributed")
+    ops = torch.ops
+    begun = ops.c10d.allreduce_.default, ops._c10d_functional.all_reduce.default
+    assert all(map(is_begun, begun))
+    assert not is_begun(ops._c10d_functional.wait_tensor.default)
+    assert not is_begun(ops.aten.add.Tensor)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gradstep.debugger.snapshot.tensor_views import heat_map, histogram
 from gradstep.graph.statistics import _of_any, statistics
 from gradstep.graph.statistics_columns import StatisticsColumns
-from gradstep.graph.statistics_table import StatisticsTable, statistics_of_parts
+from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each, statistics_of_parts
 
 ELEMENTS = st.one_of(
     st.floats(-1e200, 1e200), st.sampled_from([0.0, 1e-200, math.nan, math.inf, -math.inf])
@@ -84,3 +86,17 @@ def test_statistics_by_id_are_made_when_they_are_read() -> None:
     assert len(described) == 3
     with pytest.raises(KeyError):
         described[1]
+
+
+def test_nans_of_whatever_bits_are_counted_without_a_warning() -> None:
+    bits = [0x7F800001, 0xFF812345, 0, 0x3F800000]  # two that signal; what nobody has written
+    few = np.array(bits, np.uint32).view(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for array in (few, np.tile(few, 10), np.tile(few, 20_000)):
+            assert statistics(array).nans == array.size // 2
+            (described,) = statistics_of_each([array])
+            assert described is not None
+            assert described.nans == array.size // 2
+            assert histogram(array).nans == array.size // 2
+            assert heat_map(array.reshape(2, -1), 2, 2).trouble.any()

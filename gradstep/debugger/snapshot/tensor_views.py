@@ -24,13 +24,19 @@ class Histogram(NamedTuple):
     infs: int
 
 
+def widened(array: Array) -> NDArray[np.float64]:
+    """Return ``array`` in double precision, signalling NaNs included."""
+    with np.errstate(all="ignore"):
+        return np.asarray(array, np.float64)
+
+
 def histogram(array: Array, bins: int = 20) -> Histogram:
     """Count the elements of ``array`` in ``bins`` intervals of equal width.
 
     >>> histogram(np.array([0.0, 1.0, 1.0, np.nan]), 2)
     Histogram(edges=(0.0, 0.5, 1.0), counts=(1, 2), nans=1, infs=0)
     """
-    values = np.asarray(array, np.float64).ravel()
+    values = widened(array).ravel()
     finite = values[np.isfinite(values)]
     nans = int(np.isnan(values).sum())
     infs = values.size - finite.size - nans
@@ -59,7 +65,7 @@ def heat_map(array: Array, rows: int, columns: int) -> HeatMap:
     >>> heat_map(np.arange(8.0).reshape(2, 4), 2, 2).means.tolist()
     [[0.5, 2.5], [4.5, 6.5]]
     """
-    values = np.asarray(array, np.float64)
+    values = widened(array)
     width = values.shape[-1] if values.ndim else 1
     flat = values.reshape(values.size // width if width else 0, width)
     if not flat.size:

@@ -33,6 +33,7 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.schema import (
+    is_begun,
     is_captured,
     is_mutable,
     is_question,
@@ -174,7 +175,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if is_captured():
             self._last = _newest()
             return True
-        if op.namespace == "c10d":  # other processes may write what their ops are given
+        if is_begun(op):  # other processes may write what their ops are given
             self._unwritten.write(tensors_in(args))
         return is_question(op)
 
@@ -327,7 +328,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             self._unwritten.note(outputs)
         # of a view, whose memory may be written later, that is asked when it is used
         record.unwritten = record.unwritten and not any(map(self._unwritten.holds, outputs))
-        self._describe(record, outputs)
+        self._describe(record, outputs, are_there=not is_begun(op))
         record.grad_mode = grad_mode
         record.requires_grad = own is not None
         if own is not None:
@@ -348,12 +349,14 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if base is not None:
             self._through_view = self._made_through(record, base)
 
-    def _describe(self, record: OpRecord, outputs: list[torch.Tensor]) -> None:
+    def _describe(
+        self, record: OpRecord, outputs: list[torch.Tensor], *, are_there: bool = True
+    ) -> None:
         record.scope = self._origins.scope
         record.source, record.round = user_source(sys._getframe(3)), self._origins.round
         record.shapes = tuple(shape_of(output) or () for output in outputs)
         record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
-        if outputs and not record.name.endswith(MAKES):
+        if outputs and are_there and not record.name.endswith(MAKES):
             record.statistics = describe(outputs[0])
 
     def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:

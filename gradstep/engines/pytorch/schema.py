@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -40,6 +40,18 @@ def is_question(op: Any) -> bool:
     """
     schema = op._schema
     return not schema.is_mutable and not any("Tensor" in str(part.type) for part in schema.returns)
+
+
+_COLLECTIVES: Final = (
+    "c10d", "c10d_functional", "_c10d_functional", "_c10d_functional_autograd",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def is_begun(op: Any) -> bool:
+    """Return whether ``op`` only begins what other processes take part in: its results are written
+    until somebody has waited for them, and not to be read before."""
+    return op.namespace in _COLLECTIVES and not op._schema.name.endswith("::wait_tensor")
 
 
 def is_captured() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
@@ -20,7 +21,7 @@ from gradstep.engines.recorded.call import (
 from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
 from gradstep.graph.folding.parts import subgraph
-from gradstep.graph.model import LEAF_KINDS, RETURNED, Graph
+from gradstep.graph.model import LEAF_KINDS, RETURNED, Graph, Shape
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.errors import NotRecorded
@@ -91,6 +92,14 @@ class RecordedEngine(Engine):
         if numbers is not None and np.iscomplexobj(numbers):
             return np.asarray(np.abs(numbers))  # as the engine of PyTorch gives them
         return numbers
+
+    def part(self, tensor: RecordedValue | RecordedTensor) -> Shape | None:
+        value = _value(tensor)
+        known = None if value is None else value.statistics
+        if value is None or known is None or value.shape is None:
+            return None
+        # how it was cut is not recorded
+        return (known.size,) if known.size < prod(value.shape) else None
 
     def copy(self, tensor: RecordedValue | RecordedTensor) -> RecordedValue | None:
         return _value(tensor)

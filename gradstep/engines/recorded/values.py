@@ -83,7 +83,7 @@ class RecordedValue:
     def _single(self) -> NDArray[np.generic] | None:
         """Return a single number, which its description tells whole."""
         known, kind = self.statistics, numpy_dtype(self.dtype)
-        if known is None or known.size != 1 or kind.kind == "c":
+        if known is None or known.size != 1 or prod(self.shape or ()) != 1 or kind.kind == "c":
             return None
         if kind.kind in "iub" and not -_EXACT < known.minimum < _EXACT:
             return None

@@ -11,6 +11,7 @@ import numpy as np
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.passes.inspector import source_line
 from gradstep.debugger.snapshot import Snapshot, Value
+from gradstep.debugger.snapshot.tensor_views import widened
 from gradstep.debugger.snapshot.value import NOT_RECORDED, THIS_PART
 from gradstep.debugger.snapshot.wording import counts, extremes, summary
 from gradstep.graph.addresses import node_text, step_number
@@ -151,7 +152,7 @@ def tensor_text(name: str, value: Value | None) -> str:
 
 def histogram(value: Value, bins: int = 32) -> str:
     """Draw how the finite elements are distributed, as a line of bars between their extrema."""
-    array = np.asarray(value.array, np.float64).ravel()
+    array = widened(value.array).ravel()
     finite = array[np.isfinite(array)]
     if not finite.size:
         return "no finite element"

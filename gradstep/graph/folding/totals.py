@@ -33,7 +33,7 @@ def totals(graph: Graph) -> Totals:
     for id, group in graph.groups.items():  # of a part of a folded graph
         counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
     leaf_gradients, saved = _leaf_gradients(graph), saved_bytes(graph)
-    gradients, zeros, unknown = _gradients(graph)
+    gradients, zeros, unknown, parts = _gradients(graph)
     return Totals(
         ops=counts["op", "forward"],
         leaves=counts["leaf", "forward"] + counts["parameter", "forward"],
@@ -47,22 +47,28 @@ def totals(graph: Graph) -> Totals:
         gradients=gradients,
         zero_gradients=zeros,
         unknown_gradients=unknown,
+        part_gradients=parts,
         zero_leaves=sum(
             stats.is_zero for id in leaf_gradients if (stats := graph.statistics.get(id))
         ),
     )
 
 
-def _gradients(graph: Graph) -> tuple[int, int, int]:
-    """Count the edges along which a gradient is known to flow, those with one of 0, and those whose
-    gradient is unknown."""
+def _gradients(graph: Graph) -> tuple[int, int, int, int]:
+    """Count the edges along which a gradient is known to flow, those with one of 0, those whose
+    gradient is unknown, and those of which fewer elements are known than it has."""
     kinds = codes(graph.edge_kinds, EDGE_KINDS)
     edges: list[int] = np.flatnonzero(kinds == EDGE_KINDS.index("gradient")).tolist()
     if graph.edge_undefined:
         edges = [id for id in edges if id not in graph.edge_undefined]
     table = StatisticsColumns.of(graph.edge_statistics).table(edges)
     unknown, sizes, zeros = len(table.unknown()), table.columns[0], table.columns[ZEROS]
-    return len(edges) - unknown, int(np.count_nonzero((sizes > 0) & (zeros == sizes))), unknown
+    is_zero = (sizes > 0) & (zeros == sizes)
+    shapes = [graph.edge_shapes[id] for id in edges]
+    wholes = np.array([0 if shape is None else prod(shape) for shape in shapes], np.float64)
+    is_part = (sizes > 0) & (sizes < wholes)
+    parts = int(np.count_nonzero(is_part))
+    return len(edges) - unknown, int(np.count_nonzero(is_zero)), unknown, parts
 
 
 def _parameters(graph: Graph) -> int:

@@ -33,6 +33,8 @@ def captions(
             )
         if zeros := zeros_text(graph):
             parts.append(f"{ZERO_SIGN} {zeros}")
+        if count := totals(graph).part_gradients:
+            parts.append(f"of {plural(count, 'sharded gradient')}, this rank's part")
         if scale is not None:
             parts.append(scale.text)
         texts.append(" · ".join(parts))
