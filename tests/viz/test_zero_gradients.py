@@ -186,10 +186,19 @@ def test_zero_and_not_yet_and_undefined_are_three_looks() -> None:
     assert rights["z.grad"] == ("0 ○", ZERO)
     assert rights["u.grad"] == ("undefined", 0)
     assert rights["l.grad"] == ("not yet", 0)
-    looks = {picture.boxes[line.target].title: (line.step, line.waits) for line in picture.lines}
+    looks = {
+        picture.boxes[line.target].title: (line.step, line.waits, line.undefined)
+        for line in picture.lines
+    }
     assert looks == {
-        "FBackward": (0, False), "l.grad": (0, True), "z.grad": (ZERO, False), "u.grad": (0, False),
+        "FBackward": (0, False, False), "l.grad": (0, True, False), "z.grad": (ZERO, False, False),
+        "u.grad": (0, False, True),
     }  # fmt: skip
+    svg = gradstep.render(build.graph(), view="backward", leaves=True, legend=True).text
+    drawn = re.findall(r'class="edge gradient( [^"]*)?"', svg)
+    assert sorted(drawn) == ["", "", " g0", " g0", " none", " none", " waits", " waits"]
+    dot = gradstep.render(build.graph(), format="dot", view="backward", leaves=True).text
+    assert (dot.count("penwidth=0.6"), dot.count("arrowhead=empty")) == (1, 1)
     assert "○ 1 of 2 known gradients is 0" in picture.captions[0]
 
 

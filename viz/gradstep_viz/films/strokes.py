@@ -54,7 +54,7 @@ def draw(
         yield _always(text_at(x, y, caption, "m"), last)
     for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
         yield from _until_solid(
-            _line(line._replace(step=0), route), _line(line, route), times, last
+            _line(line._replace(step=0, undefined=False), route), _line(line, route), times, last
         )
     for line, route, times in zip(picture.lines, layout.routes, timeline.lines, strict=True):
         if route.label is None:
@@ -95,7 +95,7 @@ def _until_solid(
 
 
 def _line(line: Line, route: Route) -> str:
-    classes = line_classes(line.kind, line.step, False, line.alert)
+    classes = line_classes(line.kind, line.step, False, line.undefined, line.alert)
     mark = hook_mark(route) if line.hooked else ""
     return f'<g class="{classes}"><title>{escape(line.tooltip)}</title>{arrow(route)}{mark}</g>'
 

@@ -176,6 +176,8 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     colour = theme.LINE_ROLES["alert" if line.alert else line.kind]
     if line.step:
         colour = ("mute", *theme.SHADES)[shade(line.step)]
+    elif line.undefined:
+        colour = "line"
     attributes = {
         "tooltip": _tooltip(line.tooltip),
         "color": theme.LIGHT[colour],
@@ -184,6 +186,8 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     }
     if line.step > 0:
         attributes["penwidth"] = str(theme.SHADE_WIDTHS[shade(line.step) - 1])
+    if line.undefined:
+        attributes["penwidth"] = "0.6"
     if line.waits or line.step == ZERO:
         attributes["style"] = "dashed"
     if line.step == ZERO:
@@ -239,7 +243,7 @@ def _sample(entry: LegendEntry) -> str:
 def _sample_look(entry: LegendEntry) -> dict[str, str]:
     if entry.kind == "line":
         shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "mute")  # the last is that of 0
-        token = shades[entry.shade]
+        token = "line" if entry.undefined else shades[entry.shade]
         return {"shape": "plaintext", "style": "", "fontcolor": theme.LIGHT[token]}
     role = theme.BOX_ROLES["out" if entry.kind == "mark" else entry.role]
     look = {"fillcolor": theme.LIGHT[role.fill], "color": theme.LIGHT[role.stroke]}

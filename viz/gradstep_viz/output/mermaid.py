@@ -21,7 +21,13 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
-_STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved", "zero": "mute"}
+_STROKES: Final = {
+    "value": "fwd",
+    "gradient": "bwd",
+    "saved": "saved",
+    "zero": "mute",
+    "undefined": "line",
+}
 _DASHES: Final = "stroke-dasharray:5 3"
 
 
@@ -29,14 +35,15 @@ def _box(box: Box) -> str:
     parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
     parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
     label = "<br/>".join(part for part in parts if part)
-    row = f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
-    return f"{row}\n  class {box.key} zero" if box.step == ZERO else row
+    return f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
 
 
 def _line_colours(picture: Picture) -> list[str]:
-    """Colour lines by what they carry; those with a gradient of 0 are dashed."""
+    """Colour lines by what they carry; those with a gradient of 0 are dashed, and those without
+    any are gray."""
     kinds: list[str] = [
-        "zero" if step == ZERO else kind for kind, step in picture.lines.rows("kind", "step")
+        "zero" if step == ZERO else "undefined" if is_undefined else kind
+        for kind, step, is_undefined in picture.lines.rows("kind", "step", "undefined")
     ]
     rows = []
     for kind, token in _STROKES.items():
@@ -75,6 +82,8 @@ def write_mermaid(picture: Picture, legend: bool = False) -> str:
         rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
     if picture.zeros:
         rows.append(f"  classDef zero fill:{theme.LIGHT['bg']},{_DASHES}")
+        if zeros := [box.key for box in picture.boxes if box.step == ZERO]:
+            rows.append(f"  class {','.join(zeros)} zero")
     if legend:
         rows.append("  subgraph legend")
         rows += [

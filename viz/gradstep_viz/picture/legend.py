@@ -42,6 +42,7 @@ class LegendEntry(NamedTuple):
     words: str
     shade: int = 0
     waits: bool = False
+    undefined: bool = False
     hooked: bool = False
 
 
@@ -57,6 +58,8 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     yield from (LegendEntry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
     if any(line.waits for line in lines):
         yield LegendEntry("line", "gradient", "has not flowed yet", waits=True)
+    if any(lines.column("undefined")):
+        yield LegendEntry("line", "gradient", "undefined: none flows", undefined=True)
     if has_hooks(picture):
         yield LegendEntry("line", "gradient", "changed by a hook: before → after", hooked=True)
     if picture.scale is not None:

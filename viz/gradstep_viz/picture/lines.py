@@ -92,6 +92,7 @@ def lines_of(
         ],
         step=steps,
         waits=waits,
+        undefined=[id in said.edge_undefined for id in ids],
         hooked=[id in graph.edge_hooks for id in ids],
     )
 

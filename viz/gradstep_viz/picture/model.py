@@ -73,7 +73,8 @@ class Line(NamedTuple):
 
     ``operand`` says which input of the forward op it belongs to, ``step`` how large the gradient
     is that flows (see :meth:`~gradstep_viz.picture.magnitude.Gradients.step`), ``waits`` that none
-    has flowed yet while others have, and ``hooked`` that a hook changed it on its way.
+    has flowed yet while others have, ``undefined`` that none flows at all, and ``hooked`` that a
+    hook changed it on its way.
     """
 
     edge: int
@@ -86,6 +87,7 @@ class Line(NamedTuple):
     alert: bool
     step: int = 0
     waits: bool = False
+    undefined: bool = False
     hooked: bool = False
 
     @property

@@ -67,4 +67,6 @@ def _sample(entry: LegendEntry, x: float, y: float) -> str:
 def _line_classes(entry: LegendEntry) -> str:
     shade = f" g{max(entry.shade, 0)}" if entry.shade else ""
     classes = f"edge {entry.role}{shade}"
+    if entry.undefined:
+        return f"{classes} none"
     return f"{classes} waits" if entry.waits else classes

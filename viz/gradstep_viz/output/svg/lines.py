@@ -21,11 +21,13 @@ _INNER = TIP_LENGTH - 1.5
 
 
 @functools.lru_cache(maxsize=256)
-def line_classes(kind: str, step: int, waits: bool, alert: bool) -> str:
+def line_classes(kind: str, step: int, waits: bool, undefined: bool, alert: bool) -> str:
     """List the classes of a line, for the style sheet."""
     classes = f"edge {kind} g{shade(step)}" if step else f"edge {kind}"
     if waits:
         classes += " waits"
+    if undefined:
+        classes += " none"
     return f"{classes} alert" if alert else classes
 
 
@@ -33,15 +35,16 @@ def draw_lines(lines: Records[Line], routes: Records[Route], part: slice) -> Ite
     """Draw lines with their arrows and their tooltips."""
     tooltips = escape_all(lines.column("tooltip")[part])
     known = [
-        lines.column(name)[part] for name in ("edge", "kind", "step", "waits", "alert", "hooked")
+        lines.column(name)[part]
+        for name in ("edge", "kind", "step", "waits", "undefined", "alert", "hooked")
     ]
     courses = [routes.column(name)[part] for name in ("start", "segments")]
-    for edge, kind, step, waits, alert, hooked, tooltip, start, segments in zip(
+    for edge, kind, step, waits, undefined, alert, hooked, tooltip, start, segments in zip(
         *known, tooltips, *courses, strict=True
     ):
         mark = hook_mark(Route(start, segments, None)) if hooked else ""
         yield (
-            f'<g id="@-e{edge}" class="{line_classes(kind, step, waits, alert)}">'
+            f'<g id="@-e{edge}" class="{line_classes(kind, step, waits, undefined, alert)}">'
             f"<title>{tooltip}</title>{_arrow(start, segments)}{mark}</g>"
         )
 

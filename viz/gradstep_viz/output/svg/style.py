@@ -63,6 +63,8 @@ def style(
     paint(".edge.g0 .tip", "stroke-width:1.1px;stroke-dasharray:none", fill="bg", stroke="mute")
     for selector in (".node.g0>rect", ".chip.g0 rect"):
         paint(selector, "stroke-dasharray:5 3", fill="bg")
+    paint(".none path", "stroke-width:.8px", stroke="line")
+    paint(".none .tip", "stroke:none", fill="line")
     for selector in (".alert>rect", ".edge.alert path"):
         paint(selector, stroke="alert")
     paint(".edge.alert .tip", fill="alert")
