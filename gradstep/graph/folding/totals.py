@@ -94,41 +94,47 @@ def _of_kinds(graph: Graph, chosen: Sequence[NodeKind]) -> list[int]:
 def saved_bytes(graph: Graph) -> dict[Owner, int]:
     """Return bytes kept for the backward pass, by what owns them; memory that several nodes keep
     counts once."""
-    whole = [0] * len(graph)
-    return {owner: saved_bytes_by(graph, whole, owner).get(0, 0) for owner in OWNERS}
+    sizes = _bytes_by(graph, np.zeros(len(graph), np.int64))
+    return {owner: sizes.get(code, 0) for code, owner in enumerate(OWNERS)}
 
 
-def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints, owner: Owner = "") -> dict[int, int]:
-    """Return the same for each place, where ``place[id]`` is that of node ``id``, -1 for none.
+def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints) -> dict[int, int]:
+    """Return those that neither a parameter nor a buffer owns for each place, where ``place[id]``
+    is that of node ``id``, -1 for none."""
+    sizes = _bytes_by(graph, np.asarray(place, np.int64))
+    return {key // len(OWNERS): size for key, size in sizes.items() if not key % len(OWNERS)}
+
+
+def _bytes_by(graph: Graph, place_of: Ints) -> dict[int, int]:
+    """Return bytes by place and owner: the one times the number of owners, plus that of the other.
 
     Of memory that is a part of a larger one, as a slice is, only the parts that are kept count.
     """
-    saved, place_of = SavedColumns.of(graph.saved), np.asarray(place, np.int64)
+    saved = SavedColumns.of(graph.saved)
     nodes, sizes = np.array(saved.nodes, np.int64), np.array(saved.nbytes, np.int64)
-    places, memories = place_of[nodes], saved.memories
-    is_kept = np.array([state not in ("freed", "packed") for state in saved.states], np.bool_)
-    is_owned = np.array([(one.owner if one else "") == owner for one in memories], np.bool_)
-    counted = is_kept & is_owned & (places >= 0)
     # memory that is known to be the same has one key
     keys = np.array([-1 if one is None else one for one in saved.storages], np.int64)
-    wholes = np.array([-1 if one is None else one.number for one in memories], np.int64)
-    most = np.array([_ANY if one is None else one.nbytes for one in memories], np.int64)
+    wholes, most, owners = _memories(saved)
+    is_kept = np.array([state not in ("freed", "packed") for state in saved.states], np.bool_)
+    counted = is_kept & (place_of[nodes] >= 0)
+    places = place_of[nodes] * len(OWNERS) + owners
     unknown = counted & (keys < 0)
     keys[unknown] = -1 - np.flatnonzero(unknown)
     unknown &= wholes < 0
+    lines: list[tuple[int, int, int]] = []
     if unknown.any():  # then values that come from the same output are one
         targets, lines = _lines_into(graph, set(nodes[unknown].tolist()))
         counted &= ~(unknown & np.isin(nodes, targets))
+    columns = places, keys, sizes, wholes, most
+    places, keys, sizes, wholes, most = (column[counted] for column in columns)
+    if lines:
         numbers = {line: number for number, line in enumerate(dict.fromkeys(lines))}
-        first = int(keys[counted].max(initial=-1)) + 1
-        places = np.append(places[counted], place_of[targets])
-        keys = np.append(keys[counted], [first + numbers[line] for line in lines])
-        sizes = np.append(sizes[counted], [line[2] for line in lines])
-        wholes = np.append(wholes[counted], [-1] * len(lines))
-        most = np.append(most[counted], [_ANY] * len(lines))
-    else:
-        columns = places, keys, sizes, wholes, most
-        places, keys, sizes, wholes, most = (column[counted] for column in columns)
+        first = int(keys.max(initial=-1)) + 1
+        places = np.append(places, place_of[targets] * len(OWNERS))
+        keys = np.append(keys, [first + numbers[line] for line in lines])
+        sizes = np.append(sizes, [line[2] for line in lines])
+        wholes = np.append(wholes, [-1] * len(lines))
+        most = np.append(most, [_ANY] * len(lines))
     if not len(places):
         return {}
     lone = wholes < 0
@@ -144,6 +150,19 @@ def saved_bytes_by(graph: Graph, place: Sequence[int] | Ints, owner: Owner = "")
     starts = np.flatnonzero(np.diff(places, prepend=-1))
     totals_of: list[int] = np.add.reduceat(parts, starts).tolist()
     return dict(zip(places[starts].tolist(), totals_of, strict=True))
+
+
+def _memories(saved: SavedColumns) -> tuple[Ints, Ints, Ints]:
+    """Return of each saved value the number of its whole memory, counted from 0 on and -1 for none,
+    the bytes of that, and the number of what owns it."""
+    known = {one.number: one for one in saved.memories if one is not None}
+    counted = {number: count for count, number in enumerate(known)}
+    wholes = np.array(
+        [-1 if one is None else counted[one.number] for one in saved.memories], np.int64
+    )
+    most = np.array([min(one.nbytes, _ANY) for one in known.values()] + [_ANY], np.int64)
+    owners = np.array([OWNERS.index(one.owner) for one in known.values()] + [0], np.int64)
+    return wholes, most[wholes], owners[wholes]  # the last ones are those of none
 
 
 def _lines_into(graph: Graph, nodes: set[int]) -> tuple[Ints, list[tuple[int, int, int]]]:
