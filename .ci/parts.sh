@@ -5,7 +5,7 @@ declare -A numbers=() # of parts, by name; all else goes by their number
 names=() commands=() limits=() needs=() after=() begun=() verdicts=() lines=() processes=()
 failed=0
 summary=""
-LIMIT_MINUTES=25 # only what hangs takes as long
+LIMIT_MINUTES=90 # only what hangs takes as long; more than pytest gives a test
 said="" # the folder of what each part prints
 
 # part NAME [--needs PART]... [--after PART]... COMMAND...: what `run_parts` is to run. A failure is
