@@ -223,8 +223,8 @@ FREEING = """
 @pytest.mark.parametrize(
     "command",
     [
-        "render --call last train.py -o graph.json",
-        "film --call last train.py -o film.html",
+        "render --call last -o graph.json train.py",
+        "film --call last -o film.html train.py",
         "check --call last train.py",
         "check --all --call last train.py",
         "why train.py 0.weight",
