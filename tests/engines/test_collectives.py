@@ -8,6 +8,7 @@ under every command that is, line by line, what it writes plainly.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from gradstep.recording.reading import FileRun
 from tests.forking import ROOT, run_together
 
 pytest.importorskip("torch.distributed", reason="PyTorch is not installed, or without processes")
@@ -30,7 +32,8 @@ PROGRAMS = sorted(path.stem for path in JOBS.glob("*.py") if path.stem != "job")
 LEAVES = {
     "ddp_unused": "module.first.weight", "differentiable": "w", "dtensors": "w", "functional": "w",
     "fsdp2": "0.linear.weight", "fsdp2_checkpoint": "last.weight", "sequence_parallel": "up.weight",
-    "tensor_parallel": "up.weight", "fsdp1": "_flat_param",
+    "tensor_parallel": "up.weight",
+    "fsdp1": "_fsdp_wrapped_module.0._fsdp_wrapped_module._flat_param",
 }  # fmt: skip
 """What ``why`` is asked about, "0.weight" where nothing is said."""
 WALK = ("next 3", "info node", "info saved", "print", "back 2", "info leaves", "continue")
@@ -95,12 +98,13 @@ def prepared(program: str, folder: Path) -> Path:
     return folder
 
 
-def run(words: Sequence[str], folder: Path) -> list[Outcome]:
-    """Run two processes of a program, as torchrun would start them."""
+def run(words: Sequence[str], folder: Path, **more: str) -> list[Outcome]:
+    """Run two processes of a program, as torchrun would start them, with ``more`` in their
+    environment."""
     with socket.socket() as found:
         found.bind(("localhost", 0))
         port = found.getsockname()[1]
-    job = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port)}
+    job = {"WORLD_SIZE": "2", "MASTER_ADDR": "localhost", "MASTER_PORT": str(port), **more}
     ranks = [{**job, "RANK": rank, "LOCAL_RANK": rank} for rank in ("0", "1")]
     return [
         Outcome(done.returncode, done.stdout, done.stderr, collectives_of(rank, folder))
@@ -241,3 +245,31 @@ def test_a_collective_of_whatever_kind_is_written_down(tmp_path: Path) -> None:
             more = with_it[len(without) :]
             assert len(more) >= len(expected), (statement, more)
             assert all(map(str.startswith, more, expected)), (statement, more)
+
+
+UNREAD = {
+    "check": ["check"],
+    "values": ["render", "--values", "--call", "last", "-o", "out.json"],
+    "record": ["record", "--values", "all", "-o", "run.gsr"],
+}
+"""Commands that read whatever they can."""
+
+
+def test_what_nobody_has_written_is_not_read(
+    tmp_path: Path, sample: Callable[[Any, int], list[Any]]
+) -> None:
+    """Also what a collective is still writing, and what is freed: all of it is NaN here."""
+    for program, command in sample([(p, c) for p in PROGRAMS for c in UNREAD], 4):
+        folder = prepared(program, tmp_path / program / command)
+        words = ["-m", "gradstep", *UNREAD[command], "--on-rank", "all", "train.py"]
+        outcomes = run(words, folder, UNWRITTEN_IS_NAN="yes")
+        for rank, done in enumerate(outcomes):
+            where = f"{program}, {command}, {rank}: {done.printed} {done.said}"
+            assert done.code == 0, where
+            if command == "values":
+                text = (folder / f"out.rank{rank}.json").read_text("utf-8")
+                assert set(re.findall(r'"nans": ?(\d+)', text)) == {"0"}, where
+            elif command == "record":
+                with FileRun(folder / f"run.rank{rank}.gsr") as recorded:
+                    calls = [call for call in recorded.calls() if call.kind == "backward"]
+                    assert not any(call.is_troubled for call in calls), where

@@ -35,6 +35,7 @@ from gradstep.engines.pytorch.private import (
 from gradstep.engines.pytorch.schema import (
     is_begun,
     is_captured,
+    is_collective,
     is_mutable,
     is_question,
     tensors_in,
@@ -198,7 +199,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             self._latest, self._last = range(self._last + 1, newest + 1), newest
         elif grad_mode and self._is_part(given, origins):
             own = newest
-        if needs and grad_mode and op is not _DETACH:
+        if needs and grad_mode and op is not _DETACH and not is_collective(op):
             self.inputs.op(self._latest, op, args, kwargs)
             self._keep_copies(given, origins)
         written_to = list(written(op, args, kwargs)) if is_mutable(op) else []

@@ -94,6 +94,8 @@ def rerun_of(node: TorchNode, wide: bool) -> Rerun:
 def _why_unknown(node: TorchNode) -> str:
     if _class_of(node) is not None:
         return "it belongs to PyTorch itself, not to the program"
+    if "c10d" in node.name():
+        return "it exchanges tensors with other processes"
     if node.name() in ("AsStridedBackward0", "torch::autograd::CopySlices"):
         return "PyTorch created it for an in-place change through a view, not for an op"
     return "the op that created it was not observed"

@@ -47,11 +47,17 @@ _COLLECTIVES: Final = (
 )  # fmt: skip
 
 
+def is_collective(op: Any) -> bool:
+    """Return whether other processes take part in what ``op`` does, or it waits for them: what it
+    is given may be written by them until it is over, and it cannot run again."""
+    return op.namespace in _COLLECTIVES
+
+
 @lru_cache(maxsize=4096)
 def is_begun(op: Any) -> bool:
     """Return whether ``op`` only begins what other processes take part in: its results are written
     until somebody has waited for them, and not to be read before."""
-    return op.namespace in _COLLECTIVES and not op._schema.name.endswith("::wait_tensor")
+    return is_collective(op) and not op._schema.name.endswith("::wait_tensor")
 
 
 def is_captured() -> bool:
