@@ -40,8 +40,8 @@ def trace(
             an op with a gradient, so that its rule can be checked; otherwise only single numbers
             are kept. "core" does this for the ops of gradstep's own engine only. It keeps
             references to results, describes them on demand, and copies only values that are changed
-            in place. Ops of PyTorch need a dispatch mode, under which ``torch.compile`` compiles
-            nothing.
+            in place. Ops of PyTorch need a dispatch mode, which steps aside in what
+            ``torch.compile`` compiles.
         budget: the memory limit of the copies in bytes; 1 GiB by default.
         defers: only note what ran, and make records when somebody reads one. This costs half as
             much where nobody does; names of constants in functions that have returned are lost, and

@@ -158,7 +158,7 @@ class PyTorchEngine(Engine):
 
     def describe_ops(self, *, on: bool) -> bool:
         origins = current.get()
-        if origins is None or origins.recorder is None or not origins.noting:
+        if origins is None or origins.recorder is None or not origins.noting or origins.is_aside:
             return False
         origins.ops = origins.recorder if origins.recorder.switch(on=on) else None
         return origins.ops is not None

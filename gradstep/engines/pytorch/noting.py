@@ -10,6 +10,7 @@ from torch.utils.hooks import RemovableHandle
 from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.hook_lines import noting_hooks
 from gradstep.capturing.rounds import Rounds
+from gradstep.engines.pytorch.aside import stepping_aside
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
 from gradstep.engines.pytorch.ops import Ops
@@ -53,6 +54,8 @@ def noting(
                 enter("calls of custom Functions", noting_functions(origins.function))
             if values:
                 enter("values", _ops_noted(origins, budget))
+        if lines or values:
+            enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id
         yield origins
 

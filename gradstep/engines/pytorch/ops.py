@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
@@ -26,9 +26,11 @@ from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
+    DISPATCH_MODES,
     dispatch_mode,
     sequence_nr,
     sequence_nr_of,
+    takes_numbers,
     uncompiled,
     unobserved,
 )
@@ -86,7 +88,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._through_view: OpRecord | None = None
         self.acts = False
         self._around: Any = None  # the mode around this one, while it does not act
-        self._versions: dict[int, int | None] = {}  # of what was recorded by then
+        self._outside: list[Any] | None = None  # those outside of it, while it has stepped aside
+        self._versions: list[
+            tuple[ref[torch.Tensor], int | None]
+        ] = []  # of what was recorded by then
         self._stepping: list[tuple[torch.Tensor, int]] = []  # what an optimizer may change
 
     @classmethod
@@ -142,26 +147,63 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Have this mode act, or no more, unless other modes are in the way; whether it acts."""
         now = dispatch_mode()
         if on and not self.acts and now is self._around:
-            for tensor in list(self._made):
-                version = version_of((tensor,))
-                if version is None or version != self._versions.get(id(tensor)):
-                    del self._made[tensor]  # who changed it is unknown
-            self._versions.clear()
-            self._unwritten.forget()
-            self._last, self._latest, self._through_view = _newest(), range(0), None
             self.__enter__()
-            self.acts = True
+            self._go_on()
         elif not on and self.acts and now is self:
             self.__exit__(None, None, None)
-            self.acts, self._around = False, dispatch_mode()
+            self._around = dispatch_mode()
+            self._stop()
             self.inputs = Inputs(self.inputs.budget.limit)
-            self._versions = {id(tensor): version_of((tensor,)) for tensor in self._made}
         return self.acts
+
+    def step_aside(self, given: Any) -> bool:
+        """Have this mode act no more, whatever modes are inside of it, while what is ``given``,
+        or, of None, any tensor, may be changed; whether it did."""
+        if dispatch_mode() is self:  # PyTorch is to know of no mode, if this is the only one
+            self._outside = None
+            super().__exit__(None, None, None)
+        else:
+            self._outside = DISPATCH_MODES.take(self)
+            if self._outside is None:
+                return False
+        self._around = dispatch_mode()
+        self._stop(None if given is None else tensors_in(given))
+        return True
+
+    def come_back(self) -> None:
+        """Have this mode act again, unless the program has left other modes in the way."""
+        if dispatch_mode() is not self._around:
+            return
+        if self._outside is None:
+            super().__enter__()
+        elif not DISPATCH_MODES.put(self, self._outside):
+            return
+        self._go_on()
+
+    def _stop(self, tensors: Iterable[torch.Tensor] | None = None) -> None:
+        """Act no more; note the versions of ``tensors``, by default all that are known."""
+        self.acts = False
+        known = self._made if tensors is None else [each for each in tensors if each in self._made]
+        self._versions = [(ref(tensor), version_of((tensor,))) for tensor in known]
+
+    def _go_on(self) -> None:
+        """Act again; forget what made tensors that were changed since, by whom is unknown."""
+        for reference, version in self._versions:
+            tensor = reference()
+            if tensor is not None and (version is None or version != version_of((tensor,))):
+                self._made.pop(tensor, None)
+        self._versions.clear()
+        self._unwritten.forget()
+        self._last, self._latest, self._through_view = _newest(), range(0), None
+        self.acts = True
 
     def __torch_dispatch__(
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         named = kwargs or {}
+        for at in _tensor_places(op):
+            if at < len(args) and type(args[at]) in _NUMBERS:  # a constant of a graph of torch.jit
+                args = (*args[:at], _tensor_of(args[at]), *args[at + 1 :])
         if self._passes_over(op, args):
             return op(*args, **named)
         noted = self._begin(op, args, named)
@@ -452,6 +494,24 @@ def _again(record: OpRecord) -> bool:
 
 
 _PLAIN = (bool, int, float, str, list, tuple)
+
+_NUMBERS: Final = {
+    bool: torch.bool, int: torch.int64, float: torch.float64, complex: torch.complex128
+}  # fmt: skip
+
+
+def _tensor_of(number: complex) -> torch.Tensor:
+    return torch.scalar_tensor(number, dtype=_NUMBERS[type(number)], device="cpu")
+
+
+@lru_cache(maxsize=4096)
+def _tensor_places(op: Any) -> tuple[int, ...]:
+    """Return which arguments of ``op`` have to be tensors: dispatch modes are given numbers in
+    their places that PyTorch has as tensors."""
+    schema = op._schema
+    if takes_numbers(schema.name.partition("::")[2]):
+        return ()
+    return tuple(at for at, one in enumerate(schema.arguments) if str(one.type) == "Tensor")
 
 
 class _Argument(NamedTuple):

@@ -45,6 +45,7 @@ from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.originals import GETTER, OF_C, original
 from gradstep.engines.pytorch.private import (
+    FUNCTION_MODES,
     function_mode_count,
     hook_tables,
     innermost_function_mode,
@@ -116,6 +117,7 @@ class Origins:
         self.named: Callable[[str], AbstractContextManager[None]] | None = None  # see Modules
         self.noting = True
         self.lines: Lines | None = None
+        self.is_aside = False  # modes are off, while PyTorch traces or compiles
         self.is_paused = False  # lines are not noted, for a while
         self.rests = False  # nor are modules
         self.inside = False  # a module that has begun meanwhile
@@ -141,7 +143,9 @@ class Origins:
         """Go on to note lines and modules, if that can be now, or leave lines alone for a while,
         and, but for ``modules``, these, too."""
         if on:
-            if self.is_paused and not self.inside and (self.lines is None or self.lines.wake()):
+            if self.is_aside or self.inside:
+                return
+            if self.is_paused and (self.lines is None or self.lines.wake()):
                 if self.rests:
                     assert sequence_nr is not None
                     self._rest_stops[-1] = sequence_nr()
@@ -355,6 +359,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         self._origins = origins
         self.acts = False
         self._below: tuple[int, Any] | None = None  # while it is asleep, the modes around it
+        self._outside: list[Any] = []  # the modes outside of it, while it has stepped aside
 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
@@ -416,6 +421,17 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         finally:
             if innermost_function_mode() is self:
                 self.__exit__(None, None, None)
+
+    def step_aside(self, _given: Any) -> bool:
+        """Have this mode act no more, whatever modes are inside of it; whether it did."""
+        outside = FUNCTION_MODES.take(self)
+        if outside is not None:
+            self.acts, self._outside = False, outside
+        return outside is not None
+
+    def come_back(self) -> None:
+        """Have this mode act again, where it did."""
+        self.acts = FUNCTION_MODES.put(self, self._outside)
 
     def suspend(self, optimizer: Any = None) -> bool:
         """Have this mode act no more, if that can be; whether it was so."""
@@ -514,6 +530,7 @@ class Modules:
         self._thread = get_ident()  # numbers of another one would be taken for those of this one
         self._scope = _Scope(OUTSIDE, False, None)
         self._known: dict[int, ModulePaths] = {}  # by identity of the outermost module
+        self._noted: Any = None  # what notes a call
 
     @contextmanager
     def noting(self) -> Iterator[None]:
@@ -550,12 +567,26 @@ class Modules:
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
         skip_code(noted.__code__)
-        torch.nn.Module.__call__ = noted
+        torch.nn.Module.__call__ = self._noted = noted
         try:
             yield
         finally:
             if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
                 torch.nn.Module.__call__ = call
+
+    def step_aside(self, _given: Any) -> bool:
+        """Have calls of modules not be noted, unless the program has put a function of its own
+        around what notes them; return whether they are not."""
+        noted = self._noted
+        if noted is None or torch.nn.Module.__call__ is not noted:
+            return False
+        torch.nn.Module.__call__ = noted.__wrapped__
+        return True
+
+    def come_back(self) -> None:
+        """Have them be noted again."""
+        if torch.nn.Module.__call__ is self._noted.__wrapped__:
+            torch.nn.Module.__call__ = self._noted
 
     def _before(self, module: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> _Scope:
         """Note that a module begins with what it is ``given``; returns what ran outside of it."""

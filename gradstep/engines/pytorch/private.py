@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import repeat
 from threading import get_ident
 from types import CodeType
@@ -68,6 +68,7 @@ NAMES: Final = (
             "_C._push_on_torch_dispatch_stack",
         )
     ),
+    PrivateName("_C._should_allow_numbers_as_tensors", "programs that use torch.jit may fail"),
     PrivateName("_foreach_norm", "--fail-on takes longer"),
     PrivateName("_C._nn.flatten_dense_tensors", "watching many calls takes longer"),
     *(
@@ -411,9 +412,85 @@ def innermost_function_mode() -> Any:
     return _function_mode_at(count - 1) if count else None
 
 
+class ModeStack(NamedTuple):
+    """The modes of one kind that are on in this thread, the outermost first."""
+
+    modes: Callable[[], list[Any]]
+    push: Callable[[Any], None] | None
+    pop: Callable[[], Any] | None
+
+    def take(self, mode: Any) -> list[Any] | None:
+        """Take a mode out, from wherever it is; return those outside of it, None where it is not
+        there."""
+        modes = list(self.modes())
+        at = next((at for at, each in enumerate(modes) if each is mode), None)
+        if at is None or self.push is None or self.pop is None:
+            return None
+        for _ in modes[at:]:
+            self.pop()
+        for each in modes[at + 1 :]:
+            self.push(each)
+        return modes[:at]
+
+    def put(self, mode: Any, outside: list[Any]) -> bool:
+        """Put a mode inside of these, if they are still there; return whether they are."""
+        modes = list(self.modes())
+        if [*map(id, modes[: len(outside)])] != [*map(id, outside)]:
+            return False
+        assert self.push is not None
+        assert self.pop is not None
+        for _ in modes[len(outside) :]:
+            self.pop()
+        for each in (mode, *modes[len(outside) :]):
+            self.push(each)
+        return True
+
+
 StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
 push_function_mode: Final[Callable[[Any], None] | None] = _find("overrides._push_mode")
 pop_function_mode: Final[Callable[[], Any] | None] = _find("overrides._pop_mode")
+
+
+FUNCTION_MODES: Final = ModeStack(
+    _stack_of_functions or list, push_function_mode, pop_function_mode
+)
+DISPATCH_MODES: Final = ModeStack(
+    _stack_of_dispatch or list,
+    _push_dispatch_mode,
+    None if _pop_dispatch_mode is None else partial(_pop_dispatch_mode, None),
+)
+
+takes_numbers: Final[Callable[[str], bool]] = (
+    _find("_C._should_allow_numbers_as_tensors") or _nothing
+)
+"""Returns whether an op of this name can be given numbers in the places of tensors."""
+
+TRACES: Final = (
+    ("_C", "_create_function_from_trace"), ("_C", "_create_function_from_trace_with_dict"),
+    ("_C", "_create_graph_by_tracing"), ("_C.ScriptModule", "_create_method_from_trace"),
+    ("_C.ScriptModule", "_create_method_from_trace_with_dict"), ("fx.Tracer", "trace"),
+    ("export", "export"),
+)  # fmt: skip
+"""Where PyTorch runs code of the program's to trace it: ``torch.jit``, ``torch.onnx``, and
+``torch.fx`` with ``make_fx`` and ``torch.export``."""
+RUNS: Final = (("_C.ScriptFunction", "__call__"), ("_C.ScriptMethod", "__call__"))
+"""Where it runs what ``torch.jit`` made of such code."""
+SETS_COMPILER: Final = (
+    ("_C._dynamo.eval_frame", "set_eval_frame"),  # which the others are, once they are imported
+    ("_dynamo.eval_frame", "set_eval_frame"), ("_dynamo.eval_frame", "_maybe_set_eval_frame"),
+)  # fmt: skip
+"""What PyTorch sets the compiler of frames with, before and after what ``torch.compile`` made."""
+
+
+def places_of(names: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
+    """Yield those of these names, each with its owner, that this version of PyTorch has, and that
+    are imported."""
+    for path, name in names:
+        owner: Any = torch
+        for part in path.split("."):  # not by getattr(), which imports some
+            owner = None if owner is None else vars(owner).get(part)
+        if owner is not None and name in vars(owner):
+            yield owner, name
 
 
 @contextmanager

@@ -73,6 +73,8 @@ def gives_new_memory(op: Any) -> bool:
 def memory_of(tensor: torch.Tensor) -> int:
     """Return where the memory of a tensor begins, 0 of one that has none of its own."""
     try:
-        return int(tensor.untyped_storage().data_ptr())
+        memory = tensor.untyped_storage()
+        # that of a fake tensor, which says that it is elsewhere, may not be asked where it is
+        return 0 if memory.device.type == "meta" else int(memory.data_ptr())
     except (RuntimeError, NotImplementedError):
         return 0

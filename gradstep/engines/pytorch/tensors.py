@@ -178,6 +178,8 @@ def _memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
         return None if part is None else _memory_of(part)
     try:
         memory = tensor.untyped_storage()
+        if memory.device.type == "meta":
+            return None
         begin, nbytes = memory.data_ptr(), memory.nbytes()
     except (RuntimeError, NotImplementedError):
         return None
@@ -257,7 +259,10 @@ def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.layout is not torch.strided:
         return all(map(has_memory, _parts_of(tensor)))
     try:
-        there = tensor.untyped_storage().nbytes()
+        storage = tensor.untyped_storage()
+        if storage.device.type == "meta":  # of a fake tensor, which says that it is elsewhere
+            return False
+        there = storage.nbytes()
     except (RuntimeError, NotImplementedError):
         return False
     size = tensor.numel()

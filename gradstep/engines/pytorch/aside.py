@@ -1,0 +1,144 @@
+"""Steps aside where PyTorch traces, exports or compiles code of the program's, or runs the result.
+
+What it makes of that code depends on the modes that are on: it compiles nothing under a dispatch
+mode, inlines a function mode, and takes lines of a mode for those of the program.  So ours leave
+their stacks for as long as that takes; all that runs belongs to the line that began it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial, update_wrapper
+from threading import get_ident
+from types import FrameType
+from typing import Any, Final
+
+from gradstep.capturing.frames import user_source
+from gradstep.engines.pytorch.origins import Modules, Origins
+from gradstep.engines.pytorch.private import (
+    RUNS,
+    SETS_COMPILER,
+    TRACES,
+    places_of,
+    sequence_nr,
+    skip_code,
+)
+from gradstep.graph.fence import fenced
+from gradstep.graph.model import Source
+
+_ASIDE: Final = "what follows code that PyTorch traces or compiles"
+
+
+@contextmanager
+def stepping_aside(origins: Origins, modules: Modules) -> Iterator[None]:
+    """Within it, the modes that note what this thread runs leave their stacks while PyTorch traces,
+    exports or compiles; where it looks at the frames of calls, these are its own."""
+    aside, thread = _Aside(origins, modules), get_ident()
+
+    def away(run: Any, *, traces: bool) -> Any:
+        def running(*given: Any, **named: Any) -> Any:
+            if get_ident() != thread:
+                return run(*given, **named)
+            aside.leave(given, traces=traces)
+            try:
+                return run(*given, **named)
+            finally:
+                aside.come_back()
+
+        return update_wrapper(running, run)
+
+    caller: FrameType | None = None  # of what is compiled
+    phase = 0
+
+    def compiled(set_compiler: Any) -> Any:
+        # What calls a compiled function sets no compiler first, then its own, and none, and that
+        # of before; what calls one that is not to be compiled never sets one.  Both are about in
+        # between, called by the former.  The modes leave before the first call and come back after
+        # the last: PyTorch saves and restores what it knows of them in between.
+        def setting(compiler: Any) -> Any:
+            nonlocal caller, phase
+            frame: FrameType | None = sys._getframe(1)
+            if get_ident() != thread or (phase and frame is not caller):
+                outer = frame
+                while outer is not None and outer is not caller:  # no function: it may be compiled
+                    outer = outer.f_back
+                if get_ident() != thread or outer is not None:
+                    return set_compiler(compiler)
+                phase = 0  # it has ended otherwise
+                aside.come_back()
+            phase += 1
+            if phase == 1:
+                caller = frame
+                aside.leave()
+            before = set_compiler(compiler)
+            if phase == 4 or (phase == 2 and not callable(compiler)):
+                caller, phase = None, 0
+                aside.come_back()
+            return before
+
+        update_wrapper(setting, set_compiler)
+        skip_code(setting.__code__)
+        return setting
+
+    with ExitStack() as stack:
+        for names, wrap in (
+            (TRACES, partial(away, traces=True)), (RUNS, partial(away, traces=False)),
+            (SETS_COMPILER, compiled),
+        ):  # fmt: skip
+            for owner, name in places_of(names):
+                stack.enter_context(_wrapped(owner, name, wrap))
+        yield
+
+
+class _Aside:
+    """The modes that note what a thread runs, and how many calls they are to stay away from."""
+
+    def __init__(self, origins: Origins, modules: Modules) -> None:
+        self._origins, self._modules = origins, modules
+        self.calls = 0
+        self._left: list[Any] = []
+        self._start: tuple[int, Source | None] = (0, None)
+
+    @fenced(_ASIDE)
+    def leave(self, given: Any = None, *, traces: bool = True) -> None:
+        """Take the modes off their stacks, unless they are off; what is ``given`` may change, by
+        default any tensor.  What ``traces`` looks at the frames of calls."""
+        self.calls += 1
+        origins = self._origins
+        if self.calls > 1 or not origins.noting:
+            return
+        modes: list[Any] = [self._modules] if traces else []
+        modes += [mode for mode in (origins.lines, origins.ops) if mode is not None]
+        self._left = [mode for mode in modes if mode.step_aside(given)]
+        origins.is_aside = True
+        if sequence_nr is not None:
+            self._start = sequence_nr(), user_source(sys._getframe(2))
+
+    @fenced(_ASIDE)
+    def come_back(self) -> None:
+        """Put the modes back, after the outermost call."""
+        self.calls -= 1
+        if self.calls or not self._origins.is_aside:
+            return
+        self._origins.is_aside = False
+        for mode in self._left:
+            mode.come_back()
+        self._left = []
+        start, line = self._start
+        if line is not None and sequence_nr is not None and start != sequence_nr():
+            self._origins.ran(start, sequence_nr(), line)
+
+
+@contextmanager
+def _wrapped(owner: Any, name: str, wrap: Callable[[Any], Any]) -> Iterator[None]:
+    """Within it, a function of PyTorch's is what ``wrap`` makes of it."""
+    usual = vars(owner)[name]
+    ours = wrap(usual)
+    setattr(owner, name, ours)
+    try:
+        yield
+    finally:
+        if vars(owner).get(name) is ours:  # who has put another there calls this one
+            setattr(owner, name, usual)
