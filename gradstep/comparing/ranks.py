@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import prod
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
 from gradstep.comparing.runs import structure_differences
 from gradstep.graph import infinities
 from gradstep.graph.model import Graph
-from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
+from gradstep.recording.facts import CallFacts, LeafFacts
 from gradstep.recording.run import Run, graph_of
 from gradstep.records import CallKind
 from gradstep.text import plural
@@ -164,7 +163,7 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
         for rank, call in calls.items():
             names = runs[rank].leaves
             for leaf in runs[rank].of_leaves(call[key].index):
-                if not _is_part(names[leaf.leaf], leaf):
+                if not names[leaf.leaf].is_part:
                     facts.setdefault(names[leaf.leaf].name, {})[rank] = leaf
         title = next(iter(calls.values()))[key].title
         for name, known in facts.items():
@@ -181,12 +180,6 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
                     yield RankFinding(odd, title, what)
         if len(seen) == 2:
             return
-
-
-def _is_part(leaf: Leaf, facts: LeafFacts) -> bool:
-    """Return whether each rank has another part of a leaf."""
-    size = 0 if leaf.shape is None else prod(leaf.shape)
-    return any(known is not None and known.size < size for known in (facts.before, facts.after))
 
 
 def _slowest(calls: Calls) -> RankFinding | None:

@@ -147,7 +147,7 @@ def leaf_row(leaf: Leaf) -> Row:
 
 
 def counts_of(row: Any) -> list[int]:
-    """Return the numbers of calls in an entry of ``meta``, parsed."""
+    """Return the numbers of calls, or of leaves, in an entry of ``meta``, parsed."""
     return [_count(number) for number in _list(row)]
 
 

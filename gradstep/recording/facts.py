@@ -86,6 +86,8 @@ class Leaf(NamedTuple):
     in :attr:`Run.leaves`.
 
     ``module`` is the class of the module that owns the parameter, "" where none is known.
+    ``is_part`` says that several processes have a part each: what is told of its numbers is told of
+    the part of one.
     """
 
     number: int
@@ -94,6 +96,7 @@ class Leaf(NamedTuple):
     dtype: str
     is_parameter: bool
     module: str = ""
+    is_part: bool = False
 
 
 class LeafFacts(NamedTuple):

@@ -154,11 +154,13 @@ class LeafWatch:
         if known is not None and known.leaf.name == name:
             return known.leaf
         (seen,) = engine.tensors([tensor])
-        key = (name, seen._shape, seen.dtype.name, module)
+        is_part = engine.part(tensor) is not None
+        key = (name, seen._shape, seen.dtype.name, module, is_part)
         leaf = self._leaves.get(key)
         if leaf is None:
             number = len(self._leaves)
-            leaf = Leaf(number, name, seen._shape, seen.dtype.name, seen.is_parameter, module)
+            shape, dtype = seen._shape, seen.dtype.name
+            leaf = Leaf(number, name, shape, dtype, seen.is_parameter, module, is_part)
             self._leaves[key] = leaf
             self._sink.add_leaf(leaf)
         return leaf

@@ -202,7 +202,9 @@ class FileRun:
     @cached_property
     def leaves(self) -> Sequence[Leaf]:
         with self._reading():
+            parts = set(encoding.counts_of(self._meta.get("parts", [])))
             leaves = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
+            leaves = [leaf._replace(is_part=leaf.number in parts) for leaf in leaves]
             if [leaf.number for leaf in leaves] != [*range(len(leaves))]:
                 raise ValueError("leaves are missing")
             return leaves

@@ -76,6 +76,7 @@ class FileSink:
         self._structures: dict[str, int] = {}
         self._recorded: deque[int] = deque()  # calls that can be thinned, the oldest first
         self._kept: deque[int] = deque()  # of these, those that this round has left
+        self._parts: list[int] = []  # leaves of which this process has a part
         self._incomplete: list[int] = []  # calls of which something is lost
         self._stride = 1  # that of the calls which were left by the rounds before
         self._thinned = 0
@@ -99,6 +100,9 @@ class FileSink:
 
     def add_leaf(self, leaf: Leaf) -> None:
         self._write(_insert("leaves", 6), encoding.leaf_row(leaf))
+        if leaf.is_part:
+            self._parts.append(leaf.number)
+            self._write(_insert("meta", 2), ("parts", json.dumps(self._parts)))
 
     def add_training(self, training: Training) -> None:
         self._write(_insert("meta", 2), ("training", encoding.training_text(training)))

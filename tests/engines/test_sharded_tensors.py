@@ -46,6 +46,16 @@ def test_why_and_a_picture_say_so(folder: Path) -> None:
     assert "of 8 sharded gradients, this rank's part" in shown(folder, *words)
 
 
+def test_nothing_is_claimed_of_a_whole_tensor_whose_part_gets_no_gradient(tmp_path: Path) -> None:
+    folder = prepared("sequence_parallel", tmp_path)
+    text = (folder / "train.py").read_text("utf-8")
+    words = "torch.randint(16, (2, 4))"
+    assert words in text  # of which the second process has the later half
+    (folder / "train.py").write_text(text.replace(words, "torch.randint(7, (2, 4))"), "utf-8")
+    for done in run(["-m", "gradstep", "check", "train.py"], folder):
+        assert done.code == 0, done.printed
+
+
 def test_a_recording_says_so(folder: Path) -> None:
     shown(folder, "record", "--values", "all", "-o", "run.gsr", "train.py")
     words = ("--ex", "continue", "--ex", "info leaves")

@@ -35,6 +35,8 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
     for history in every:
         if history.seen[-1].facts.optimizer in slow:
             continue
+        if history.leaf.is_part:  # that may stay as it is where the whole does not
+            continue
         if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
             size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
             cause = hindrance(evidence.names, trained[history.leaf.name], size)
@@ -63,6 +65,7 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
 def _by_hand(every: list[History]) -> Iterator[Finding]:
     """Yield the leaves of a program without an optimizer that computes a step from their ``.grad``,
     and changes none of them."""
+    every = [history for history in every if not history.leaf.is_part]
     idle = [history for history in every if _is_idle(history, 0.0)]
     lines = [history.seen[0].call.line for history in idle]
     if not idle or len(idle) < len(every) or lines[0] is None or len(idle[0].seen) < _CALLS:

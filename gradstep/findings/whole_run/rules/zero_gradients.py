@@ -37,6 +37,7 @@ def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
         for history in histories(evidence.run)
         if (history.lines[0] in since and len(history.lines) == 1)
         or all(seen.is_zero for seen in history.seen)
+        if not history.leaf.is_part  # that may be 0 where the whole is not
         if history.leaf.is_parameter or history.leaf.name in learn or not learn
     ]
     by_cause: dict[ZeroCause, list[History]] = {}
