@@ -117,8 +117,13 @@ class Names:
                 self._alive.append(tensor)
 
     def add_loss(self, tensor: Any) -> None:
-        """Call a tensor "loss" that has no name, unless another one is called so."""
-        if not self.of(tensor) and "loss" not in self._names.values():
+        """Call a tensor "loss" that has no name, unless another one is called so; a GradientEdge,
+        which is no tensor, is called nothing."""
+        if (
+            hasattr(tensor, "is_leaf")
+            and not self.of(tensor)
+            and "loss" not in self._names.values()
+        ):
             self._names[id(tensor)] = "loss"
             self._alive.append(tensor)
 

@@ -345,3 +345,24 @@ def test_a_script_under_torchrun_is_intercepted(tmp_path: Path) -> None:
     done: Any = subprocess.run(command, cwd=tmp_path, env=here, capture_output=True, text=True)
     assert (done.returncode, re.search("gradstep: wrote .*", done.stderr)) != (0, None)
     assert (tmp_path / "train.svg").is_file()
+
+
+EDGES = """
+    import torch
+    from torch.autograd.graph import get_gradient_edge
+
+    w = torch.ones(3, requires_grad=True)
+    for _ in range(2):
+        edge = get_gradient_edge((w * 2).exp())
+        torch.autograd.backward([edge], [torch.ones(3)])
+        edge = get_gradient_edge((w * 3).exp())
+        torch.autograd.grad((edge,), w, (torch.ones(3),))
+    """
+
+
+@pytest.mark.parametrize("command", ["record", "record --values all", "check"])
+def test_gradient_edges_are_roots(command: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(textwrap.dedent(EDGES), "utf-8")
+    done = run_gradstep([*command.split(), "train.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "not shown" not in done.stderr

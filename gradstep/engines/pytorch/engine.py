@@ -166,8 +166,9 @@ class PyTorchEngine(Engine):
     def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
         return saved_results(order)
 
-    def memory(self, tensor: torch.Tensor) -> int | None:
-        return int(torch.cuda.memory_allocated(tensor.device)) if tensor.is_cuda else None
+    def memory(self, tensor: Any) -> int | None:
+        is_cuda = isinstance(tensor, torch.Tensor) and tensor.is_cuda
+        return int(torch.cuda.memory_allocated(tensor.device)) if is_cuda else None
 
     def version(self) -> str:
         return str(torch.__version__)
