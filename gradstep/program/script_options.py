@@ -174,7 +174,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
 def _files_of(level: int, name: str, here: Path, folder: Path) -> list[Path] | None:
     """Return the user's own files that are run where a file in the folder ``here`` imports a
     module, in a program that was started in ``folder``; None where nobody knows."""
-    if not level and name.partition(".")[0] in sys.stdlib_module_names:
+    if not level and name.partition(".")[0] in (*_ENGINES, *sys.stdlib_module_names):
         return []
     near = [str(folder), "", *sys.path]
     places = [str([here, *here.parents][level - 1])] if level else near

@@ -92,10 +92,11 @@ def test_a_target_is_taken_apart(text: str, place: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "stem"),
     [
-        ("samples/thrown_ball.py", "thrown_ball"),
-        ("samples/thrown_ball.py:height", "thrown_ball-height"),
-        ("models.net:loss", "net-loss"),
-        ("my.pyramid:top", "pyramid-top"),
+        ("thrown_ball.py", "thrown_ball"),
+        ("samples/thrown_ball.py", "samples-thrown_ball"),
+        ("samples/thrown_ball.py:height", "samples-thrown_ball-height"),
+        ("models.net:loss", "models-net-loss"),
+        ("my.pyramid:top", "my-pyramid-top"),
     ],
 )
 def test_a_picture_is_named_after_its_target(text: str, stem: str) -> None:

@@ -318,6 +318,8 @@ async def test_the_palette_gets_what_is_typed_behind_the_key_that_opens_it() -> 
         await screen.burst("ctrl+p", *"nNcsqQDxe0")
         await screen.wait_for("nNcsqQDxe0")
         assert position(screen) == 0
+        await screen.press("escape")  # it still searches, and must not when the app ends
+        await screen.until(lambda: screen.app.screen is screen.app.debugger_screen)
 
 
 async def test_tab_completes_and_offers() -> None:
