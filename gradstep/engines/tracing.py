@@ -76,13 +76,16 @@ def scope(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def following(library: str, then: Callable[[], None]) -> Iterator[None]:
-    """Call ``then`` once the program has imported a library: now, or while this lasts."""
+def following(library: str, then: Callable[[], None], *, freezes: bool = True) -> Iterator[None]:
+    """Call ``then`` once the program has imported a library: now, or while this lasts.
+
+    The garbage collector ``freezes`` what there is when it was imported.
+    """
     if is_imported(library):
         then()
         yield
         return
-    finder = _AfterImport(library, then)
+    finder = _AfterImport(library, then, freezes)
     sys.meta_path.insert(0, finder)
     try:
         yield
@@ -100,9 +103,10 @@ def _unfreeze() -> None:
 class _AfterImport:
     """A finder of modules that calls ``then`` when a library has been imported."""
 
-    def __init__(self, library: str, then: Callable[[], None]) -> None:
+    def __init__(self, library: str, then: Callable[[], None], freezes: bool) -> None:
         self._library = library
         self._then = then
+        self._freezes = freezes
         self._looking = False
 
     @fenced("the graphs of a library")
@@ -125,11 +129,12 @@ class _AfterImport:
             loader.exec_module = load
             with collector_paused():
                 load(module)
-                # What a library has made by now lives until the process ends.  Unfrozen, what torch
-                # has is looked through again and again, last of all when Python ends, for a third
-                # of a second.
-                gc.freeze()
-                atexit.register(_unfreeze)
+                if self._freezes:
+                    # What a library has made by now lives until the process ends.  Unfrozen, what
+                    # torch has is looked through again and again, last of all when Python ends, for
+                    # a third of a second.
+                    gc.freeze()
+                    atexit.register(_unfreeze)
             if is_imported(name):
                 self._then()
 

@@ -6,6 +6,7 @@ program is watched on afterwards.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,33 @@ with torch.device("cpu"):
     compiled(w).backward()
 print(w.grad.tolist(), torch._dynamo.utils.counters["stats"])
 """,
+    "compile within": """
+def backend(module, given):
+    print(module.print_readable(print_output=False))
+    return module.forward
+
+class Model(Net):
+    @staticmethod
+    @torch.compile(backend=backend)
+    def triple(x):
+        return x * 3
+
+    def forward(self, x):
+        return super().forward(self.triple(x))
+
+@torch.compile(backend=backend)
+class Doubling:
+    def __call__(self, x):
+        return x * 2
+
+model, double = Model(), Doubling()
+model.compile(backend=backend)
+twice = torch.compile(torch.compile(lambda x: model(x) + double(x)[:, :2], backend=backend))
+both = torch.compile(lambda x: twice(x).sum() + double(x).sum(), backend=backend, fullgraph=True)
+for _ in range(2):
+    (model(x * w).sum() + both(x * w) + double(w).sum()).backward()
+    print(w.grad.tolist(), [p.grad.tolist() for p in model.parameters()])
+""",
     "func": """
 from torch.func import functional_call, grad, hessian, jacrev, jvp, vmap
 
@@ -176,3 +204,13 @@ def test_what_is_traced_is_as_it_is_plainly(
             pairs = zip(plain[name].splitlines(), printed.splitlines(), strict=False)
             wrong.append(f"{where}: {[pair for pair in pairs if pair[0] != pair[1]][:2]}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("name", [*PROGRAMS, "no compiler, but its modules"])
+def test_a_program_is_watched_on_afterwards(name: str, tmp_path: Path) -> None:
+    traced = PROGRAMS.get(name, "import torch._dynamo\ntorch.manual_seed(1)\n")
+    overflow = "loss = net(x * w).exp().mean() * float('inf')\nloss.backward()\n"
+    (tmp_path / "train.py").write_text(START + traced + overflow, "utf-8")
+    done = run_python(["-m", "gradstep", "check", "train.py"], tmp_path)
+    line = (START + traced + overflow).splitlines().index(overflow.splitlines()[0]) + 1
+    assert re.search(rf"\[not-finite\] +mul:\d+ train.py:{line}\n", done.stdout), done.stdout

@@ -8,23 +8,25 @@ their stacks for as long as that takes; all that runs belongs to the line that b
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial, update_wrapper
 from threading import get_ident
-from types import FrameType
+from types import FunctionType
 from typing import Any, Final
 
 from gradstep.capturing.frames import user_source
 from gradstep.engines.pytorch.origins import Modules, Origins
 from gradstep.engines.pytorch.private import (
+    COMPILED_ID,
+    COMPILES,
     RUNS,
-    SETS_COMPILER,
     TRACES,
     places_of,
     sequence_nr,
     skip_code,
 )
+from gradstep.engines.tracing import following
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
@@ -49,46 +51,31 @@ def stepping_aside(origins: Origins, modules: Modules) -> Iterator[None]:
 
         return update_wrapper(running, run)
 
-    caller: FrameType | None = None  # of what is compiled
-    phase = 0
+    def compiles(compile: Any) -> Any:
+        def compiling(context: Any, function: Any) -> Any:
+            compiled = compile(context, function)
+            if not isinstance(compiled, FunctionType):  # a module has one inside
+                return compiled
+            ours = away(compiled, traces=True)
+            skip_code(ours.__code__)
+            if hasattr(ours, COMPILED_ID):  # else it counts as one that calls what is compiled
+                setattr(ours, COMPILED_ID, id(ours))
+            return ours
 
-    def compiled(set_compiler: Any) -> Any:
-        # What calls a compiled function sets no compiler first, then its own, and none, and that
-        # of before; what calls one that is not to be compiled never sets one.  Both are about in
-        # between, called by the former.  The modes leave before the first call and come back after
-        # the last: PyTorch saves and restores what it knows of them in between.
-        def setting(compiler: Any) -> Any:
-            nonlocal caller, phase
-            frame: FrameType | None = sys._getframe(1)
-            if get_ident() != thread or (phase and frame is not caller):
-                outer = frame
-                while outer is not None and outer is not caller:  # no function: it may be compiled
-                    outer = outer.f_back
-                if get_ident() != thread or outer is not None:
-                    return set_compiler(compiler)
-                phase = 0  # it has ended otherwise
-                aside.come_back()
-            phase += 1
-            if phase == 1:
-                caller = frame
-                aside.leave()
-            before = set_compiler(compiler)
-            if phase == 4 or (phase == 2 and not callable(compiler)):
-                caller, phase = None, 0
-                aside.come_back()
-            return before
-
-        update_wrapper(setting, set_compiler)
-        skip_code(setting.__code__)
-        return setting
+        return update_wrapper(compiling, compile)
 
     with ExitStack() as stack:
-        for names, wrap in (
-            (TRACES, partial(away, traces=True)), (RUNS, partial(away, traces=False)),
-            (SETS_COMPILER, compiled),
-        ):  # fmt: skip
+
+        @fenced(_ASIDE)
+        def wrap(names: Iterable[tuple[str, str]], wrapper: Callable[[Any], Any]) -> None:
             for owner, name in places_of(names):
-                stack.enter_context(_wrapped(owner, name, wrap))
+                stack.enter_context(_wrapped(owner, name, wrapper))
+
+        wrap(TRACES, partial(away, traces=True))
+        wrap(RUNS, partial(away, traces=False))
+        # imported when it is first needed
+        compiler, wrap_it = "torch._dynamo.eval_frame", partial(wrap, COMPILES, compiles)
+        stack.enter_context(following(compiler, wrap_it, freezes=False))
         yield
 
 

@@ -475,11 +475,10 @@ TRACES: Final = (
 ``torch.fx`` with ``make_fx`` and ``torch.export``."""
 RUNS: Final = (("_C.ScriptFunction", "__call__"), ("_C.ScriptMethod", "__call__"))
 """Where it runs what ``torch.jit`` made of such code."""
-SETS_COMPILER: Final = (
-    ("_C._dynamo.eval_frame", "set_eval_frame"),  # which the others are, once they are imported
-    ("_dynamo.eval_frame", "set_eval_frame"), ("_dynamo.eval_frame", "_maybe_set_eval_frame"),
-)  # fmt: skip
-"""What PyTorch sets the compiler of frames with, before and after what ``torch.compile`` made."""
+COMPILES: Final = (("_dynamo.eval_frame.OptimizeContext", "__call__"),)
+"""What makes a function that compiles another one when it is called."""
+COMPILED_ID: Final = "_torchdynamo_wrapper_id"
+"""Where that function has its own identity: one that only bears its name has another."""
 
 
 def places_of(names: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
