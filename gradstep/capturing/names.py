@@ -27,6 +27,7 @@ from gradstep.capturing.module_paths import (
 from gradstep.engines.lookup import is_tensor
 from gradstep.engines.parameters import has_data, named_parameters, whole_parameters
 from gradstep.graph.fence import attribute_of, class_has, read, text_of, variables_in
+from gradstep.graph.model import Owner
 from gradstep.own_files import is_user_file
 
 
@@ -63,6 +64,7 @@ class Names:
             variables, _is_optimizer, lambda optimizer: id(attribute_of(optimizer, "param_groups"))
         )
         self.scalers: dict[str, Any] = _by_name(variables, _is_scaler, id)
+        self.memory_owners: dict[int, Owner] = {}  # of a call that is told of later
         listed = _listed_parts(self.modules)
         self._fronts = _fronts(self.modules, listed)
         self._roots = [name for name, front in self._fronts.items() if name == front]

@@ -93,28 +93,36 @@ class SavedReader:
 
     def _owned(self) -> dict[int, Owner]:
         """Return what owns the memory of parameters and buffers, which is there anyway."""
-        engine, owners = self.engine, dict[int, Owner]()
         ran = dict.fromkeys(one.scope.paths for one in self._recorded if one)
         modules = [*self._names.modules.values(), *(paths.outermost for paths in ran if paths)]
-        leaves = [engine.leaf(node) for node in self._order if node.kind == LEAF]
-        owned: list[tuple[Owner, Any]] = [
-            ("parameter", engine.user_tensor(leaf))
+        leaves = [self.engine.leaf(node) for node in self._order if node.kind == LEAF]
+        parameters = [
+            self.engine.user_tensor(leaf)
             for leaf in leaves
             if leaf is not None and leaf.is_parameter
         ]
-        for module in modules:
-            owned += [("parameter", tensor) for _, tensor in named_parameters(module)]
-            owned += [("buffer", tensor) for _, tensor in named_buffers(module)]
+        return {**memory_owners(self.engine, modules, parameters), **self._names.memory_owners}
 
-        def places(tensor: Any) -> Iterator[int]:
-            known = engine.tensor_extent(tensor) if engine.owns(tensor) else None
-            if known is not None and known.memory is not None:
-                yield known.memory[0]
 
-        for owner, tensor in owned:
-            for place in read(partial(places, tensor)):  # of a lazy module, it may not be there yet
-                owners.setdefault(place, owner)
-        return owners
+def memory_owners(
+    engine: Engine, modules: Iterable[Any], parameters: Iterable[Any] = ()
+) -> dict[int, Owner]:
+    """Return what owns the memory of parameters, and of those and the buffers of modules, now."""
+    owned: list[tuple[Owner, Any]] = [("parameter", tensor) for tensor in parameters]
+    for module in modules:
+        owned += [("parameter", tensor) for _, tensor in named_parameters(module)]
+        owned += [("buffer", tensor) for _, tensor in named_buffers(module)]
+
+    def places(tensor: Any) -> Iterator[int]:
+        known = engine.tensor_extent(tensor) if engine.owns(tensor) else None
+        if known is not None and known.memory is not None:
+            yield known.memory[0]
+
+    owners: dict[int, Owner] = {}
+    for owner, tensor in owned:
+        for place in read(partial(places, tensor)):  # of a lazy module, it may not be there yet
+            owners.setdefault(place, owner)
+    return owners
 
 
 def saved_values(

@@ -14,6 +14,7 @@ from typing import Final, Generic, NamedTuple, TypeVar
 from gradstep.capturing import View
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.saved_values import memory_owners
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.engines.driver import Driver
 from gradstep.engines.interception import asking, listen, stop_listening
@@ -399,6 +400,7 @@ def run_and_keep(
     """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
     call, names = intercepted.call, intercepted.names
     engine = engine_of_call(call)
+    names.memory_owners = memory_owners(engine, names.modules.values())  # these may change
     if not engine.is_profiled() and (told := engine.told_later(call)) is not None:
         names.settle()
         return partial(_graph_of, told, call, names, view), True
