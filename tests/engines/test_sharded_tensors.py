@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.engines.test_collectives import prepared, run
-from tests.forking import run_gradstep
-
 pytest.importorskip("torch.distributed", reason="PyTorch is not installed, or without processes")
+
+from tests.engines.test_collectives import prepared, run  # noqa: E402  # which needs it
+from tests.forking import run_gradstep  # noqa: E402
+
 pytestmark = pytest.mark.torch
 
 PART = "(this rank's part)"
