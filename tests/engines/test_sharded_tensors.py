@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch.distributed", reason="PyTorch is not installed, or without processes")
 
-from tests.engines.test_collectives import prepared, run  # noqa: E402  # which needs it
-from tests.forking import run_gradstep  # noqa: E402
+from tests.engines.test_collectives import prepared, run  # which needs it
+from tests.forking import run_gradstep
 
 pytestmark = pytest.mark.torch
 
