@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from math import prod
+from typing import Any, Final
 
 from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import with_operand
@@ -19,8 +20,7 @@ Shape = tuple[int, ...]
 def find_broadcasts(subject: Subject) -> Iterator[Finding]:
     """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
     single number."""
-    roots = map(subject.user_tensor, subject.roots)
-    if not all(is_tensor(root) and root.numel() == 1 for root in roots):
+    if not all(_is_number(subject, root) for root in map(subject.user_tensor, subject.roots)):
         return
     for index, node in subject.ops():
         name = subject.graph.stem(index)
@@ -32,6 +32,11 @@ def find_broadcasts(subject: Subject) -> Iterator[Finding]:
             if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
                 yield _finding(subject, index, column, (size,), place, certain=bool(rows))
                 break
+
+
+def _is_number(subject: Subject, root: Any) -> bool:
+    extent = subject.engine.tensor_extent(root) if is_tensor(root) else None
+    return extent is not None and extent.shape is not None and prod(extent.shape) == 1
 
 
 def _shapes(subject: Subject, node: Node) -> list[Shape]:

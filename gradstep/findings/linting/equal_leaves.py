@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,7 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
     by_shape: dict[Any, list[tuple[int, Any]]] = defaultdict(list)
     for key, (index, leaf) in subject.leaves.items():
         is_held = any(key in ids for ids in groups)
-        if is_held and leaf.ndim > 1 and 4 <= leaf.numel() <= _MOST:
+        if is_held and leaf.ndim > 1 and 4 <= prod(leaf.shape) <= _MOST:
             by_shape[tuple(leaf.shape)].append((index, leaf))
     users: dict[int, list[int]] = defaultdict(list)
     graph = subject.graph
