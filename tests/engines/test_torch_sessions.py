@@ -19,6 +19,7 @@ from gradstep.capturing.module_paths import OUTSIDE  # noqa: E402
 from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
+from gradstep.engines.pytorch.originals import TensorBase  # noqa: E402
 from gradstep.engines.pytorch.stepping import kept_run  # noqa: E402
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
@@ -320,10 +321,15 @@ def test_a_good_call_under_fail_on_is_read_once_for_each_device(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     read: list[torch.dtype] = []
-    tolist, watch = torch.Tensor.tolist, FailOn("nan")
-    monkeypatch.setattr(
-        torch.Tensor, "tolist", lambda each: read.append(each.dtype) or tolist(each)
-    )
+    watch = FailOn("nan")
+
+    class Methods:
+        tolist = staticmethod(lambda each: read.append(each.dtype) or each.tolist())
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(TensorBase, name)
+
+    monkeypatch.setattr(kept_run, "TensorBase", Methods())
     seen: list[str] = []
     for name in ("is_small", "is_plain"):  # as on other devices
         monkeypatch.setattr(kept_run, name, lambda tensor: False)

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import torch
 
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import StorageWeakRef, function_mode_count, unobserved
 from gradstep.graph.model import Source
 
@@ -36,7 +37,7 @@ class Changes:
                 self._make_room()
             # while it is there, no other memory has this identity
             with _unseen():
-                memory = StorageWeakRef(tensor.untyped_storage())
+                memory = StorageWeakRef(TensorBase.untyped_storage(tensor))
             self._of[place] = memory, deque(maxlen=_MOST)
         self._of[place][1].append((version, line))
 
@@ -58,7 +59,7 @@ def _memory_of(tensor: torch.Tensor) -> int | None:
         return None
     try:
         with _unseen():
-            return int(tensor.untyped_storage()._cdata)
+            return int(TensorBase.untyped_storage(tensor)._cdata)
     except (RuntimeError, NotImplementedError, AttributeError):
         return None
 

@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from torch.nn.functional import pad
 
-from gradstep.engines.pytorch.private import unobserved
-from gradstep.engines.pytorch.tensors import here, is_plain, view_of
+from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import functions, grad_enabled, unobserved
+from gradstep.engines.pytorch.tensors import here, is_plain, resolved, view_of
 from gradstep.graph import checksums as on_cpu
 
 
@@ -20,11 +20,11 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
     sums: list[int | None] = [None] * len(tensors)
     places, arrays = [], []
     elsewhere: dict[torch.device, list[tuple[int, torch.Tensor]]] = {}
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         for at, tensor in enumerate(tensors):
             if is_plain(tensor):
                 places.append(at)
-                arrays.append(view_of(tensor.detach()))
+                arrays.append(view_of(TensorBase.detach(tensor)))
                 continue
             flat = _bytes_of(tensor)
             if flat is None:
@@ -35,7 +35,7 @@ def checksums(tensors: Sequence[Any]) -> list[int | None]:
             else:
                 elsewhere.setdefault(flat.device, []).append((at, _on_device(flat)))
         for on_device in elsewhere.values():
-            totals = torch.stack([total for _, total in on_device]).tolist()
+            totals = TensorBase.tolist(functions.stack([total for _, total in on_device]))
             for (at, _), total in zip(on_device, totals, strict=True):
                 sums[at] = total & 0xFFFFFFFFFFFFFFFF
     for at, total in zip(places, on_cpu.checksums(arrays), strict=True):
@@ -50,28 +50,31 @@ def _bytes_of(tensor: Any) -> torch.Tensor | None:
             return None
         if hasattr(type(tensor), "__tensor_flatten__") or here(tensor) is None:
             return None
-        plain = tensor.detach().resolve_conj().resolve_neg().contiguous()
-        return plain.reshape(-1).view(torch.uint8)
+        plain = TensorBase.contiguous(resolved(tensor))
+        return TensorBase.view(TensorBase.reshape(plain, -1), torch.uint8)
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return None
 
 
 def _on_device(flat: torch.Tensor) -> torch.Tensor:
-    if rest := flat.numel() % 8:
-        flat = pad(flat, (0, 8 - rest))
-    if flat.storage_offset() % 8:
-        flat = flat.clone()
-    words = flat.view(torch.int64)
-    mixed = words * _signed(on_cpu.MIX)
-    mixed ^= (mixed >> 32) & 0xFFFFFFFF
-    total = (mixed * _weights(words.numel(), flat.device)).sum()
-    return total + words.numel()
+    if rest := TensorBase.numel(flat) % 8:
+        flat = functions.constant_pad_nd(flat, (0, 8 - rest))
+    if TensorBase.storage_offset(flat) % 8:
+        flat = TensorBase.clone(flat)
+    words = TensorBase.view(flat, torch.int64)
+    mixed = TensorBase.mul(words, _signed(on_cpu.MIX))
+    high = TensorBase.bitwise_and(TensorBase.bitwise_right_shift(mixed, 32), 0xFFFFFFFF)
+    mixed = TensorBase.bitwise_xor(mixed, high)
+    count = TensorBase.numel(words)
+    return TensorBase.add(
+        TensorBase.sum(TensorBase.mul(mixed, _weights(count, flat.device))), count
+    )
 
 
 @lru_cache(maxsize=8)
 def _weights(length: int, device: torch.device) -> torch.Tensor:
-    places = torch.arange(length, dtype=torch.int64, device=device)
-    return (places * _signed(on_cpu.STEP)) | 1
+    places = functions.arange(length, dtype=torch.int64, device=device)
+    return TensorBase.bitwise_or(TensorBase.mul(places, _signed(on_cpu.STEP)), 1)
 
 
 def _signed(word: int) -> int:

@@ -24,8 +24,15 @@ from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import FunctionNode, hook_tables, unobserved
+from gradstep.engines.pytorch.private import (
+    FunctionNode,
+    functions,
+    grad_enabled,
+    hook_tables,
+    unobserved,
+)
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later
@@ -38,6 +45,7 @@ from gradstep.engines.pytorch.tensors import (
     extent_of,
     here,
     is_plain,
+    is_single,
     part_shape,
     view_of,
 )
@@ -109,9 +117,7 @@ class PyTorchEngine(Engine):
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
         origin = tensor.origin if tensor.number is None else tensor.number
-        return (
-            describe(origin) if isinstance(origin, torch.Tensor) and origin.numel() == 1 else None
-        )
+        return describe(origin) if isinstance(origin, torch.Tensor) and is_single(origin) else None
 
     def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
         return checksums(tensors)
@@ -196,7 +202,8 @@ class PyTorchEngine(Engine):
         return None if value.number is not None and extent.dtype in _OF_NUMBERS else extent
 
     def tensor_extent(self, tensor: torch.Tensor) -> Extent:
-        return extent_of(tensor)
+        with unobserved():
+            return extent_of(tensor)
 
     def is_input(self, value: Any) -> bool:
         return not value.is_result
@@ -271,9 +278,9 @@ class PyTorchEngine(Engine):
 
 
 def _seed(tensor: torch.Tensor) -> torch.Tensor:
-    if tensor.numel() != 1:
+    if not is_single(tensor):
         raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    return torch.ones_like(tensor, memory_format=torch.preserve_format)
+    return functions.ones_like(tensor, memory_format=torch.preserve_format)
 
 
 _OF_NUMBERS: Final = ("bool", "int64", "float64")
@@ -283,9 +290,9 @@ PYTORCH: Final[Engine] = PyTorchEngine()
 
 def lengths(tensors: Sequence[Any]) -> list[float | None]:
     """Return the norm of each tensor, None of one that has no numbers."""
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         lengths = [
-            statistics.length(view_of(tensor.detach())) if is_plain(tensor) else None
+            statistics.length(view_of(TensorBase.detach(tensor))) if is_plain(tensor) else None
             for tensor in tensors
         ]
     others = [at for at, tensor in enumerate(tensors) if lengths[at] is None and tensor is not None]
@@ -299,17 +306,17 @@ def moved(tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
     for which this cannot be done."""
     distances: list[float | None] = [None] * len(tensors)
     apart: dict[int, Any] = {}
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         for at, (tensor, copy) in enumerate(zip(tensors, copies, strict=True)):
             if is_plain(tensor) and is_plain(copy):
-                distances[at] = statistics.moved(view_of(tensor.detach()), view_of(copy))
+                distances[at] = statistics.moved(view_of(TensorBase.detach(tensor)), view_of(copy))
                 continue
             now, then = here(tensor), here(copy)
             if now is not None and then is not None and now.shape == then.shape:
                 # it may be on another device now
                 with suppress(RuntimeError, NotImplementedError):
-                    difference = now.detach() - then
-                    then.copy_(now.detach())
+                    difference = TensorBase.sub(TensorBase.detach(now), then)
+                    TensorBase.copy_(then, TensorBase.detach(now))
                     apart[at] = difference
     for at, distance in zip(apart, lengths(list(apart.values())), strict=True):
         distances[at] = distance

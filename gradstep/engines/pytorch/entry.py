@@ -19,11 +19,13 @@ from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_at_freed
 from gradstep.engines.pytorch.nodes import TorchGraph, note_of_freed
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
+    functions,
     is_traced,
     run_backward,
     running_pass,
     sequence_nr_of,
     set_run_backward,
+    torch_c,
     transform_level,
 )
 from gradstep.graph.fence import fenced, raised, run_of, within_fence
@@ -83,7 +85,7 @@ def _run_backward(*given: Any, **named: Any) -> Any:
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
     refuse_at_freed(arguments.outputs)
-    if torch.is_anomaly_enabled():
+    if torch_c.is_anomaly_enabled():
         with within_fence("anomaly mode without frames of gradstep"):
             _leave_out_own_frames(arguments.outputs)
     kind = "backward" if arguments.accumulate_grad else "grad"
@@ -123,7 +125,9 @@ def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:
     """Return a call of the engine as an interceptor sees it."""
     seeds = tuple(
         [
-            torch.ones_like(output) if seed is None and isinstance(output, torch.Tensor) else seed
+            functions.ones_like(output)
+            if seed is None and isinstance(output, torch.Tensor)
+            else seed
             for output, seed in zip(arguments.outputs, arguments.seeds, strict=True)
         ]
     )

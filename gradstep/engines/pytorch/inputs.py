@@ -17,7 +17,8 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import grad_enabled, unobserved
 from gradstep.engines.pytorch.schema import is_mutable
 from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
 from gradstep.graph.fence import fenced, within_fence
@@ -38,7 +39,9 @@ class Copy:
     __slots__ = ("__weakref__", "_budget", "nbytes", "tensor")
 
     def __init__(self, tensor: torch.Tensor, budget: Budget) -> None:
-        self.tensor = tensor.detach().as_subclass(torch.Tensor).clone()
+        self.tensor = TensorBase.clone(
+            TensorBase.as_subclass(TensorBase.detach(tensor), torch.Tensor)
+        )
         self.nbytes = nbytes_of(self.tensor)
         self._budget = budget
         budget.used += self.nbytes
@@ -125,13 +128,15 @@ class Inputs:
             base: Any = view._base if isinstance(view, torch.Tensor) else None
             if numbers and base is not None and view.dtype == base.dtype:
                 # made when the op is done: the place in the graph of the base that it changes
-                part = ViewRegion(tuple(view.shape), view.stride(), view.storage_offset())
+                part = ViewRegion(
+                    tuple(view.shape), TensorBase.stride(view), TensorBase.storage_offset(view)
+                )
                 through = self._call(op, _names_of(op), (base, *args[1:]), kwargs, through=part)
                 self._add(numbers[-1] + 1, through)
 
     def function(self, number: int, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function, which makes node ``number``, is called with."""
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             names = _parameters_of(function)
             self._add(number, self._call(function, names, arguments, {}, random=True))
 
@@ -188,7 +193,7 @@ class Inputs:
 
 def _same(kept: torch.Tensor, tensor: torch.Tensor) -> bool:
     alike = kept.shape == tensor.shape and kept.dtype == tensor.dtype
-    return alike and bool(torch.equal(kept, tensor))
+    return alike and bool(TensorBase.equal(kept, tensor))
 
 
 def _why_not(tensor: torch.Tensor) -> str:
@@ -224,7 +229,7 @@ def _draws(op: Any) -> bool:
 
 
 def _random_state() -> list[torch.Tensor]:
-    states = [torch.get_rng_state()]
+    states = [torch.default_generator.get_state()]
     if torch.cuda.is_initialized():
         states += torch.cuda.get_rng_state_all()
     return states
@@ -232,7 +237,7 @@ def _random_state() -> list[torch.Tensor]:
 
 def set_random_state(states: list[torch.Tensor]) -> None:
     """Let the random generators go on from where they were."""
-    torch.set_rng_state(states[0])
+    torch.default_generator.set_state(states[0])
     if states[1:]:
         torch.cuda.set_rng_state_all(states[1:])
 

@@ -16,13 +16,15 @@ from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import grad_enabled, unobserved
 from gradstep.engines.pytorch.schema import tensors_in
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     describe,
     has_memory,
     here,
+    is_single,
     same_bits,
     shape_of,
 )
@@ -88,8 +90,12 @@ class TorchKeptForward:
         """Return where an input came from; a constant of one element and no dimension as a
         number."""
         if isinstance(value, torch.Tensor):
-            number = value.dim() == 0 and not value.is_complex() and value.device.type == "cpu"
-            return value.item() if number and has_memory(value) else (_leaf(value), 0)
+            number = (
+                TensorBase.dim(value) == 0
+                and not TensorBase.is_complex(value)
+                and value.device.type == "cpu"
+            )
+            return TensorBase.item(value) if number and has_memory(value) else (_leaf(value), 0)
         maker, nr = _at(value)
         if maker in self._leaves:
             return self._leaves[maker], 0
@@ -99,7 +105,7 @@ class TorchKeptForward:
     def _value(self, wanted: TorchNode, nr: int) -> torch.Tensor | None:
         """Find a result of a node; where it has to run again, first those that it needs."""
         stack = [(wanted, nr)]
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             while stack:
                 at = stack[-1]
                 if at in self._found:
@@ -261,7 +267,7 @@ def op_of(entry: Derivative | None) -> Any:
 
 def _leaf(tensor: torch.Tensor) -> LeafRecord:
     seen = SeenTensor(tensor, tensor, None, None)
-    one = describe(tensor) if tensor.numel() == 1 else None
+    one = describe(tensor) if is_single(tensor) else None
     return LeafRecord(lambda: seen, shape_of(tensor) or (), "", tensor.requires_grad, one)
 
 

@@ -16,7 +16,7 @@ from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
 from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import run_backward, unobserved
+from gradstep.engines.pytorch.private import functions, run_backward, unobserved
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
 
@@ -103,9 +103,9 @@ def _node_of(root: Any) -> Any:
 
 def _words() -> str:
     """Return what PyTorch says of a graph that is freed."""
-    freed = TensorBase.exp(torch.zeros((), device="cpu", requires_grad=True))
+    freed = TensorBase.exp(functions.zeros((), device="cpu", requires_grad=True))
     engine: Any = run_backward() or torch.autograd.Variable._execution_engine.run_backward
-    seed = torch.ones((), device="cpu")
+    seed = functions.ones((), device="cpu")
     for _ in range(2):
         try:
             engine((freed,), (seed,), False, False, (), True, accumulate_grad=True)

@@ -14,11 +14,14 @@ import torch
 import torch.utils.checkpoint
 
 from gradstep.engines.pytorch.formulas import formulas
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    grad_enabled,
     hook_tables,
     metadata_of,
+    node_behind,
     sequence_nr_of,
     unobserved,
 )
@@ -327,7 +330,7 @@ class TorchGraph:
         self.known_places = {node: node.record for node in order}
         self.known_ends = {node: node.freed_at for node in order if node.is_freed}
         leaves = [node.tensor for node in order if type(node) is TorchLeaf]
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             for root in (*roots, *leaves):
                 is_scalar = root._shape is not None and prod(root._shape) == 1
                 if is_scalar and isinstance(root.origin, torch.Tensor):
@@ -373,9 +376,9 @@ class TorchGraph:
     def edge_behind(self, origin: Any) -> TorchNode | Port:
         """Return where gradients of a tensor, or a GradientEdge, go; reads the graph there."""
         with unobserved():
-            edge = isinstance(origin, torch.autograd.graph.GradientEdge)
-            at = origin if edge else torch.autograd.graph.get_gradient_edge(origin)
-            return self.place(at.node, at.output_nr)
+            if isinstance(origin, torch.autograd.graph.GradientEdge):
+                return self.place(origin.node, origin.output_nr)
+            return self.place(node_behind(origin), origin.output_nr)
 
     def place(self, origin: Any, nr: int) -> TorchNode | Port:
         """Return the place to which gradients of output ``nr`` of ``origin`` go."""
@@ -551,7 +554,7 @@ class KeptFacts(NamedTuple):
 
 def facts_of(tensor: torch.Tensor, origins: Origins) -> KeptFacts:
     """Read what is to be told of a value that a node keeps."""
-    number = _number_of(tensor) if tensor.dim() == 0 else None
+    number = _number_of(tensor) if TensorBase.dim(tensor) == 0 else None
     record = None
     if (ops := origins.ops) is not None:
         # a number that is written in the program is in a tensor that PyTorch made
@@ -585,7 +588,7 @@ def _number_of(tensor: torch.Tensor) -> float | None:
     if not has_memory(tensor):
         return None
     try:
-        number = tensor.numpy().item()
+        number = TensorBase.numpy(tensor).item()
     except (TypeError, RuntimeError):  # NumPy has no such dtype, or there is no data
         return None
     return number if isinstance(number, int | float) else None

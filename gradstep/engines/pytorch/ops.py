@@ -28,9 +28,12 @@ from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     DISPATCH_MODES,
     dispatch_mode,
+    functions,
     sequence_nr,
     sequence_nr_of,
+    set_version,
     takes_numbers,
+    torch_c,
     uncompiled,
     unobserved,
 )
@@ -43,7 +46,7 @@ from gradstep.engines.pytorch.schema import (
     tensors_in,
     written,
 )
-from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, is_single, shape_of
 from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
 from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
@@ -232,7 +235,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         given = list(tensors_in(args))
         needs = any(tensor.requires_grad for tensor in given)
         # an op of a library runs inside of the Function that makes its node
-        grad_mode = torch.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
+        grad_mode = torch_c.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
         origins = [self.origin(tensor) for tensor in given]
         record = _record(op, origins, args, kwargs)
         own = None
@@ -271,7 +274,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             # what they run inside counts changes, but not below autograd, where this is
             for output, version in changed:
                 if output._version == version:
-                    torch.autograd.graph.increment_version(output)
+                    set_version((output,), (version + 1,))
         self._finish(op, record, args, result, own, grad_mode)
         for tensor, version in changed:
             self._origins.changes.note(tensor, version, record.source)
@@ -290,7 +293,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record a custom Function, as one op; returns what is to be told of its result."""
         given = list(tensors_in(arguments))
         if sequence_nr is None or not (
-            self.acts and torch.is_grad_enabled() and any(tensor.requires_grad for tensor in given)
+            self.acts
+            and torch_c.is_grad_enabled()
+            and any(tensor.requires_grad for tensor in given)
         ):
             return lambda result: None
         number = sequence_nr()
@@ -448,9 +453,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record: LeafRecord | None = self._leaves.get(tensor)
         if record is None:
             record = self._leaves[tensor] = _leaf(tensor)
-            if tensor.numel() == 1:
+            if is_single(tensor):
                 record.cut = self._made_without_graph(tensor)
-        elif tensor.numel() == 1:
+        elif is_single(tensor):
             record.statistics = describe(tensor)  # training changes it from pass to pass
         return record
 
@@ -501,7 +506,7 @@ _NUMBERS: Final = {
 
 
 def _tensor_of(number: complex) -> torch.Tensor:
-    return torch.scalar_tensor(number, dtype=_NUMBERS[type(number)], device="cpu")
+    return functions.scalar_tensor(number, dtype=_NUMBERS[type(number)], device="cpu")
 
 
 @lru_cache(maxsize=4096)
@@ -575,6 +580,6 @@ def _leaf(tensor: torch.Tensor) -> LeafRecord:
         tensor = weak()
         return None if tensor is None else SeenTensor(tensor, tensor, None, None)
 
-    one = describe(tensor) if tensor.numel() == 1 else None
+    one = describe(tensor) if is_single(tensor) else None
     facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
     return LeafRecord(seen, *facts)

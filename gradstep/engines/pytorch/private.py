@@ -19,6 +19,7 @@ import torch
 import torch.autograd.graph
 import torch.utils._python_dispatch
 
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.graph.fence import CannotObserve
 
 Unhook = Callable[[], None]
@@ -61,6 +62,13 @@ NAMES: Final = (
         "_C._autograd._profiler_enabled", "a profile may lack the ops of backward() unannounced"
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
+    *(
+        PrivateName(path, "functions that the program put in PyTorch's place run more often")
+        for path in (
+            "_C._VariableFunctions", "_C._linalg.linalg_vector_norm", "_C._set_grad_enabled",
+            "_C._to_dlpack_versioned",
+        )
+    ),
     *(
         PrivateName(path, "dispatch modes of the program see what gradstep computes")
         for path in (
@@ -120,7 +128,7 @@ def _find(path: str) -> Any:
 
 def missing() -> list[PrivateName]:
     """Return the names that this version of PyTorch does not have."""
-    node = torch.zeros((), device="cpu", requires_grad=True).exp().grad_fn
+    node = TensorBase.exp(functions.zeros((), device="cpu", requires_grad=True)).grad_fn
     return [
         *(name for name in NAMES if _find(name.path) is None),
         *(name for name in NODE_ATTRIBUTES if not hasattr(node, name.path)),
@@ -137,6 +145,58 @@ def complaint() -> str:
 
 def _nothing(*_: Any) -> Any:
     return None
+
+
+# where the program puts nothing: what it may replace is imported from here
+torch_c: Final[Any] = torch._C
+functions: Final[Any] = _find("_C._VariableFunctions") or torch
+vector_norm: Final[Any] = _find("_C._linalg.linalg_vector_norm") or torch.linalg.vector_norm
+_set_grad_enabled: Final[Any] = _find("_C._set_grad_enabled") or torch.set_grad_enabled
+
+
+class grad_enabled:
+    """Within it, ops make nodes or none: ``torch.set_grad_enabled``, without a function of
+    PyTorch's that the program may have replaced."""
+
+    __slots__ = ("_before", "_mode")
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+
+    def __enter__(self) -> None:
+        self._before = torch_c.is_grad_enabled()
+        _set_grad_enabled(self._mode)
+
+    def __exit__(self, *error: object) -> None:
+        _set_grad_enabled(self._before)
+
+
+def node_behind(tensor: torch.Tensor) -> Any:
+    """Return the node to which gradients of a tensor go."""
+    if tensor.grad_fn is not None:
+        return tensor.grad_fn
+    with grad_enabled(True):  # of a leaf, only nodes after it tell
+        return TensorBase.view_as(tensor, tensor).grad_fn.next_functions[0][0]
+
+
+_share: Final[Any] = _find("_C._to_dlpack_versioned")
+
+
+class Shared:
+    """A tensor of the CPU, as NumPy reads it without a copy."""
+
+    __slots__ = ("_tensor",)
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def __dlpack__(self, *, max_version: Any = None, **named: Any) -> Any:
+        if _share is None or max_version is None:
+            return self._tensor.__dlpack__()
+        return _share(self._tensor)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0  # the CPU
 
 
 sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
@@ -231,7 +291,7 @@ def norms(tensors: list[torch.Tensor]) -> list[torch.Tensor]:
     reduction, of float16 and the like, in which it would overflow, in float32."""
     wide = torch.float32 if tensors[0].dtype.itemsize < 4 else None
     if _norms is None:
-        return [torch.linalg.vector_norm(tensor, dtype=wide) for tensor in tensors]
+        return [vector_norm(tensor, dtype=wide) for tensor in tensors]
     norms: list[torch.Tensor] = list(_norms(tensors, 2, wide))
     return norms
 
@@ -242,7 +302,7 @@ _flatten: Final[Any] = _find("_C._nn.flatten_dense_tensors")
 def flattened(tensors: list[torch.Tensor]) -> torch.Tensor:
     """Return a copy of the elements of tensors of one dtype, on one device, one after the other."""
     if _flatten is None or len(tensors) == 1:  # of one it would make no copy
-        return torch.cat([tensor.reshape(-1) for tensor in tensors])
+        return functions.cat([TensorBase.reshape(tensor, -1) for tensor in tensors])
     flat: torch.Tensor = _flatten(tensors)
     return flat
 
@@ -546,7 +606,7 @@ def part_of_process(tensor: Any) -> Any:
     """Return the part that this process has of a tensor that is not whole here; None where that is
     still on its way: nobody has waited for it yet."""
     if _is_sharded(type(tensor)):
-        with torch.no_grad():  # or it makes a node
+        with grad_enabled(False):  # or it makes a node
             return tensor.to_local()
     return getattr(tensor, "elem", None) if getattr(tensor, "completed", False) else None
 
@@ -558,8 +618,8 @@ def with_part(tensor: Any, part: torch.Tensor) -> Any:
         names, told = tensor.__tensor_flatten__()
         inner = {name: getattr(tensor, name) for name in names}
         inner[next(name for name in names if isinstance(inner[name], torch.Tensor))] = part
-        other = tensor.__tensor_unflatten__(inner, told, tensor.shape, tensor.stride())
-        return other.requires_grad_(False)
+        other = tensor.__tensor_unflatten__(inner, told, tensor.shape, TensorBase.stride(tensor))
+        return TensorBase.requires_grad_(other, False)
     except (AttributeError, TypeError, ValueError, RuntimeError):  # told in another way
         return part
 

@@ -30,12 +30,18 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
-from gradstep.engines.pytorch.originals import original
+from gradstep.engines.pytorch.originals import TensorBase, original
 from gradstep.engines.pytorch.origins import current
-from gradstep.engines.pytorch.private import is_shared_with_processes, set_version
+from gradstep.engines.pytorch.private import (
+    functions,
+    grad_enabled,
+    is_shared_with_processes,
+    set_version,
+    torch_c,
+)
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
-from gradstep.engines.pytorch.tensors import put_gradient
+from gradstep.engines.pytorch.tensors import put_gradient, resolved
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
 
@@ -131,18 +137,20 @@ def apart(function: Callable[[], T]) -> T:
         except BaseException as error:
             raised.append(error)
 
-    states = torch.get_rng_state(), np.random.get_state(), random.getstate()  # noqa: NPY002
+    states = torch.default_generator.get_state(), np.random.get_state(), random.getstate()  # noqa: NPY002
+    anomaly = torch_c.is_anomaly_enabled(), torch_c.is_anomaly_check_nan_enabled()
     with ExitStack() as stack:
         stack.enter_context(redirect_stdout(io.StringIO()))
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(torch.autograd.set_detect_anomaly(False))
+        stack.callback(torch_c.set_anomaly_enabled, *anomaly)
+        torch_c.set_anomaly_enabled(False)
         try:
             thread = Thread(target=run, daemon=True)
             thread.start()
             thread.join()
         finally:
-            torch.set_rng_state(states[0])
+            torch.default_generator.set_state(states[0])
             np.random.set_state(states[1])  # noqa: NPY002
             random.setstate(states[2])
     if raised:
@@ -197,7 +205,7 @@ class Rerun:
             v[self._padding] = 0
         if not self._symmetric:
             return v
-        if self._likes[self._places[0]].is_complex():
+        if TensorBase.is_complex(self._likes[self._places[0]]):
             mirrored = v.swapaxes(-3, -2) * np.array([1.0, -1.0])
         else:
             mirrored = v.swapaxes(-2, -1)
@@ -238,7 +246,9 @@ class Rerun:
         return self._call_made.random is not None and not self.custom
 
     def _widened(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.to(_WIDE.get(tensor.dtype, tensor.dtype)) if self._wide else tensor
+        return (
+            TensorBase.to(tensor, _WIDE.get(tensor.dtype, tensor.dtype)) if self._wide else tensor
+        )
 
     def _beside(self, points: Sequence[Array]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Run it at ``points``, near those where it ran."""
@@ -255,20 +265,20 @@ class Rerun:
         if call.random is not None:
             set_random_state(call.random)
         with self._undone():
-            tensors = [like.clone() for like in self._likes]
+            tensors = [TensorBase.clone(like) for like in self._likes]
             leaves = []
             for at, point in zip(self._places, points, strict=True):
                 if self._normalized:
                     point = point - np.log(np.exp(point).sum(-1, keepdims=True))
-                leaf = _like(tensors[at], point).requires_grad_()
+                leaf = TensorBase.requires_grad_(_like(tensors[at], point))
                 leaves.append(leaf)
-                tensors[at] = leaf.clone() if self._may_change else leaf
+                tensors[at] = TensorBase.clone(leaf) if self._may_change else leaf
             given = iter(tensors)
             arguments = [self._filled(argument, given) for argument in call.arguments]
             named = {name: self._filled(value, given) for name, value in call.named.items()}
             if call.through is not None:
                 base = arguments[0]
-                call.function(base.as_strided(*call.through), *arguments[1:], **named)
+                call.function(TensorBase.as_strided(base, *call.through), *arguments[1:], **named)
                 results: Any = base
             elif self._is_class:
                 results = call.function.apply(*arguments, **named)
@@ -332,7 +342,11 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
                 place = memory_of(tensor)
                 if place and place not in self._own and place not in self._before:
                     whole = tensor if tensor._base is None else tensor._base
-                    self._before[place] = whole, whole.detach().clone(), whole._version
+                    self._before[place] = (
+                        whole,
+                        TensorBase.clone(TensorBase.detach(whole)),
+                        whole._version,
+                    )
         result = op(*args, **(kwargs or {}))
         if gives_new_memory(op):
             self._own.update(map(memory_of, tensors_in(result)))
@@ -346,9 +360,9 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
 
     def undo(self) -> None:
         """Give the tensors of the program back the values and versions that they had."""
-        with torch.no_grad():
+        with grad_enabled(False):
             for tensor, before, version in self._before.values():
-                tensor.detach().copy_(before)
+                TensorBase.copy_(TensorBase.detach(tensor), before)
                 set_version((tensor,), (version,))
         for state in self.gradients.states:
             put_gradient(*state)
@@ -389,27 +403,33 @@ def _inputs_in(values: Any) -> Iterator[Input]:
 
 def _is_inexact(value: Input) -> bool:
     assert value.copy is not None
-    return bool(value.copy.tensor.is_floating_point() or value.copy.tensor.is_complex())
+    return bool(
+        TensorBase.is_floating_point(value.copy.tensor) or TensorBase.is_complex(value.copy.tensor)
+    )
 
 
 def _real(tensor: torch.Tensor) -> Array:
     """Return the real numbers of a tensor, in float64."""
     if tensor.is_nested:
         raise CannotRerun("its result is a nested tensor")
-    t = tensor.detach().resolve_conj().resolve_neg()
+    t = resolved(tensor)
     if t.layout is not torch.strided:
-        t = t.to_dense()
-    if t.is_complex():
-        t = torch.view_as_real(t)
-    array: Array = t.to("cpu", torch.float64).numpy(force=True)
+        t = TensorBase.to_dense(t)
+    if TensorBase.is_complex(t):
+        t = functions.view_as_real(t)
+    array: Array = TensorBase.numpy(TensorBase.to(t, "cpu", torch.float64), force=True)
     return array
 
 
 def _like(tensor: torch.Tensor, numbers: Array) -> torch.Tensor:
     """Return a tensor of the same kind with other numbers."""
-    tensor_like = torch.empty_like(tensor).detach()
-    real = torch.view_as_real(tensor_like) if tensor_like.is_complex() else tensor_like
-    real.copy_(torch.from_numpy(np.ascontiguousarray(numbers)).reshape(real.shape))
+    tensor_like = TensorBase.detach(functions.empty_like(tensor))
+    real = (
+        functions.view_as_real(tensor_like) if TensorBase.is_complex(tensor_like) else tensor_like
+    )
+    TensorBase.copy_(
+        real, TensorBase.reshape(functions.from_numpy(np.ascontiguousarray(numbers)), real.shape)
+    )
     return tensor_like
 
 

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import torch
 
+from gradstep.engines.pytorch.originals import TensorBase
+
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
     """Return a tensor, or those in lists of them."""
@@ -73,7 +75,7 @@ def gives_new_memory(op: Any) -> bool:
 def memory_of(tensor: torch.Tensor) -> int:
     """Return where the memory of a tensor begins, 0 of one that has none of its own."""
     try:
-        memory = tensor.untyped_storage()
+        memory = TensorBase.untyped_storage(tensor)
         # that of a fake tensor, which says that it is elsewhere, may not be asked where it is
         return 0 if memory.device.type == "meta" else int(memory.data_ptr())
     except (RuntimeError, NotImplementedError):

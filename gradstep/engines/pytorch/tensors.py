@@ -12,15 +12,20 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    Shared,
     are_added_here,
     flattened,
+    functions,
+    grad_enabled,
     is_copied,
     is_shared_with_processes,
     is_whole_here,
     part_of_process,
     set_version,
     unobserved,
+    vector_norm,
     with_part,
 )
 from gradstep.graph.statistics import HUGE, TINY, Statistics, statistics
@@ -144,7 +149,7 @@ def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
     if sent is given or given is None:
         return sent is given
     try:
-        return bool(sent.data_ptr() == given.data_ptr() != 0)
+        return bool(TensorBase.data_ptr(sent) == TensorBase.data_ptr(given) != 0)
     except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
         return False
 
@@ -160,7 +165,7 @@ def version_of(tensor: torch.Tensor) -> int:
 def extent_of(tensor: torch.Tensor) -> Extent:
     """Return shape, dtype, bytes and memory of a tensor."""
     try:
-        storage = tensor.data_ptr() or None
+        storage = TensorBase.data_ptr(tensor) or None
     except (RuntimeError, NotImplementedError):
         storage = None
     facts = (
@@ -177,7 +182,7 @@ def _memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
         part = part_of_process(tensor)
         return None if part is None else _memory_of(part)
     try:
-        memory = tensor.untyped_storage()
+        memory = TensorBase.untyped_storage(tensor)
         if memory.device.type == "meta":
             return None
         begin, nbytes = memory.data_ptr(), memory.nbytes()
@@ -246,6 +251,12 @@ def part_shape(tensor: Any) -> tuple[int, ...] | None:
     return shape_of(tensor if part is None else part)
 
 
+def is_single(tensor: torch.Tensor) -> bool:
+    """Return whether a tensor has one element."""
+    with unobserved():
+        return bool(TensorBase.numel(tensor) == 1)
+
+
 def has_memory(tensor: torch.Tensor) -> bool:
     """Return whether numbers of a tensor can be read: whether :func:`here` has some."""
     return here(tensor) is not None
@@ -259,22 +270,22 @@ def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.layout is not torch.strided:
         return all(map(has_memory, _parts_of(tensor)))
     try:
-        storage = tensor.untyped_storage()
+        storage = TensorBase.untyped_storage(tensor)
         if storage.device.type == "meta":  # of a fake tensor, which says that it is elsewhere
             return False
         there = storage.nbytes()
     except (RuntimeError, NotImplementedError):
         return False
-    size = tensor.numel()
-    if size and not tensor.is_nested and not tensor.is_contiguous():
+    size = TensorBase.numel(tensor)
+    if size and not tensor.is_nested and not TensorBase.is_contiguous(tensor):
         size = _span_of(tensor)
-    return not size or bool(there >= (tensor.storage_offset() + size) * tensor.itemsize)
+    return not size or bool(there >= (TensorBase.storage_offset(tensor) + size) * tensor.itemsize)
 
 
 def is_plain(tensor: Any) -> bool:
     """Return whether a tensor is, as nearly always, one that NumPy reads as it is: its elements in
     their order."""
-    return _is_array(tensor) and bool(tensor.is_contiguous())
+    return _is_array(tensor) and bool(TensorBase.is_contiguous(tensor))
 
 
 _KINDS: Final = (torch.Tensor, torch.nn.Parameter)
@@ -289,7 +300,7 @@ def _is_array(tensor: Any) -> bool:
             and tensor.is_cpu
             and tensor.layout is torch.strided
             and not tensor.is_nested
-            and not tensor.is_neg()
+            and not TensorBase.is_neg(tensor)
             and has_memory(tensor)
         )
     except (RuntimeError, NotImplementedError):  # it stands for several
@@ -299,12 +310,12 @@ def _is_array(tensor: Any) -> bool:
 def is_small(tensor: Any) -> bool:
     """Return whether a tensor is best looked at together with others of its dtype: a plain one on
     the CPU, of few elements."""
-    return _is_array(tensor) and 0 < tensor.numel() <= _SMALL
+    return _is_array(tensor) and 0 < TensorBase.numel(tensor) <= _SMALL
 
 
 def _span_of(tensor: torch.Tensor) -> int:
     """Return how many elements lie between the first and the last one that a view shows."""
-    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    steps = zip(tensor.shape, TensorBase.stride(tensor), strict=True)
     return 1 + sum([int((size - 1) * step) for size, step in steps])
 
 
@@ -312,11 +323,19 @@ def _parts_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
     """Return the tensors that hold what a sparse one has; nothing of other layouts."""
     with unobserved():
         if tensor.layout is torch.sparse_coo:
-            return tensor._indices(), tensor._values()
+            return TensorBase._indices(tensor), TensorBase._values(tensor)
         if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
-            return tensor.crow_indices(), tensor.col_indices(), tensor.values()
+            return (
+                TensorBase.crow_indices(tensor),
+                TensorBase.col_indices(tensor),
+                TensorBase.values(tensor),
+            )
         if tensor.layout in (torch.sparse_csc, torch.sparse_bsc):
-            return tensor.ccol_indices(), tensor.row_indices(), tensor.values()
+            return (
+                TensorBase.ccol_indices(tensor),
+                TensorBase.row_indices(tensor),
+                TensorBase.values(tensor),
+            )
     return ()
 
 
@@ -324,7 +343,7 @@ def elements_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
     """Return dense tensors that together have the elements of one: of a sparse tensor those that it
     stores, of a nested one its parts."""
     if tensor.is_nested:
-        return list(tensor.unbind())
+        return list(TensorBase.unbind(tensor))
     return _parts_of(tensor)[-1:] if tensor.layout is not torch.strided else (tensor,)
 
 
@@ -333,24 +352,30 @@ def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     values; None of one without memory."""
     if (t := here(tensor)) is None:
         return None
-    t = t.detach()
+    t = TensorBase.detach(t)
     if t.is_nested:
-        parts = [part.reshape(-1) for part in t.unbind()]
-        t = torch.cat(parts) if parts else torch.zeros(0)
+        parts = [TensorBase.reshape(part, -1) for part in TensorBase.unbind(t)]
+        t = functions.cat(parts) if parts else functions.zeros(0)
     if t.layout is not torch.strided:
-        t = t.to_dense()
-    if t.is_complex():
-        t = t.resolve_conj().abs()
-    return t.resolve_neg()
+        t = TensorBase.to_dense(t)
+    if TensorBase.is_complex(t):
+        t = TensorBase.abs(TensorBase.resolve_conj(t))
+    return TensorBase.resolve_neg(t)
+
+
+def resolved(tensor: torch.Tensor) -> torch.Tensor:
+    """Return a tensor without a graph, whose memory has its numbers as they are."""
+    t: torch.Tensor = TensorBase.detach(tensor)
+    return TensorBase.resolve_neg(TensorBase.resolve_conj(t))
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return a copy of a tensor as it is now, without a graph; None of one whose numbers cannot be
     read."""
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         if (known := here(tensor)) is None:
             return None
-        copy = known.detach().clone()
+        copy = TensorBase.clone(TensorBase.detach(known))
         return copy if known is tensor else with_part(tensor, copy)
 
 
@@ -370,7 +395,7 @@ class Copies:
                 and tensor.is_cpu
                 and tensor.layout is torch.strided
                 and not tensor.is_nested
-                and tensor.numel() <= _SMALL
+                and TensorBase.numel(tensor) <= _SMALL
                 and has_memory(tensor)
             ):
                 dtype = tensor.dtype
@@ -388,9 +413,9 @@ class Copies:
         """Return the copy of the tensor that had this identity; None of None."""
         while self._together:
             shapes, flat = self._together.pop()
-            parts = flat.split([shape.numel() for _, shape in shapes])
+            parts = TensorBase.split_with_sizes(flat, [shape.numel() for _, shape in shapes])
             for (at, shape), part in zip(shapes, parts, strict=True):
-                self._apart[at] = part.view(shape)
+                self._apart[at] = TensorBase.view(part, shape)
         return self._apart.get(identity)
 
 
@@ -400,7 +425,7 @@ def view_of(t: torch.Tensor) -> NDArray[Any]:
     Not by ``t.numpy()``: that forbids the program for ever to resize the storage, as FSDP does to
     free parameters.
     """
-    return np.from_dlpack(t)
+    return np.from_dlpack(Shared(t))
 
 
 def describe(tensor: torch.Tensor) -> Statistics | None:
@@ -431,11 +456,11 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
     copies: list[tuple[list[int], list[int], torch.Tensor]] = []
     table = StatisticsTable(len(tensors))
     elements, larger = 0, []
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         for at, tensor in enumerate(tensors):
             if not _is_array(tensor):
                 continue
-            count = tensor.numel()
+            count = TensorBase.numel(tensor)
             if not 0 < count <= _SMALL:
                 larger.append(at)
                 continue
@@ -447,7 +472,7 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
         copies += _copied_together(tensors, together)
         given = [tensors[at] for at in larger]
         statistics = statistics_of_each(
-            [view_of(t.detach() if t.requires_grad else t) for t in given]
+            [view_of(TensorBase.detach(t) if t.requires_grad else t) for t in given]
         )
         table.columns[:, larger] = statistics.columns
     known = {at for places, _, _ in copies for at in places}
@@ -458,13 +483,13 @@ def describe_later(tensors: Sequence[Any]) -> Callable[[], StatisticsTable]:
                 table[at] = describe(tensors[at])
 
     def described() -> StatisticsTable:
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             while copies:
                 places, sizes, numbers = copies.pop()
-                parts = statistics_of_parts(view_of(numbers.double()), sizes)
+                parts = statistics_of_parts(view_of(TensorBase.double(numbers)), sizes)
                 table.columns[:, places] = parts.columns
                 if len(odd := parts.unknown()):
-                    arrays = numbers.split(sizes)
+                    arrays = TensorBase.split_with_sizes(numbers, sizes)
                     for number in odd.tolist():
                         table[places[number]] = describe(arrays[number])
         return table
@@ -480,7 +505,7 @@ def _copied_together(
     copies = []
     for places in together.values():
         chosen = [tensors[at] for at in places]
-        copies.append((places, [tensor.numel() for tensor in chosen], flattened(chosen)))
+        copies.append((places, [TensorBase.numel(tensor) for tensor in chosen], flattened(chosen)))
     together.clear()
     return copies
 
@@ -488,7 +513,7 @@ def _copied_together(
 def _describe_on_devices(tensors: Sequence[Any], table: StatisticsTable) -> None:
     """Describe what is not on the CPU, waiting for each device once."""
     summaries: dict[torch.device, list[tuple[int, torch.Tensor, torch.Tensor]]] = {}
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         for at, tensor in enumerate(tensors):
             if isinstance(tensor, torch.Tensor) and _is_elsewhere(tensor):
                 # some subclasses cannot do this
@@ -497,7 +522,7 @@ def _describe_on_devices(tensors: Sequence[Any], table: StatisticsTable) -> None
                     if t is not None and _has_summary(t):
                         summaries.setdefault(t.device, []).append((at, t, _summary(t)))
         for of_device in summaries.values():
-            rows = torch.stack([summary for *_, summary in of_device]).tolist()
+            rows = TensorBase.tolist(functions.stack([summary for *_, summary in of_device]))
             for (at, t, _), row in zip(of_device, rows, strict=True):
                 table[at] = _from_summary(t, row)
 
@@ -511,32 +536,38 @@ def _describe(t: torch.Tensor) -> Statistics:
     if t.device.type == "cpu" and t.dtype != torch.bfloat16 and _is_wide(t):
         return statistics(view_of(t))
     if not _has_summary(t):
-        return statistics(view_of(t.to("cpu", torch.float64)))
-    return _from_summary(t, _summary(t).tolist())
+        return statistics(view_of(TensorBase.to(t, "cpu", torch.float64)))
+    return _from_summary(t, TensorBase.tolist(_summary(t)))
 
 
 def _is_wide(t: torch.Tensor) -> bool:
-    return t.is_floating_point() and bool(t.dtype.itemsize > 1)
+    return TensorBase.is_floating_point(t) and bool(t.dtype.itemsize > 1)
 
 
 def _has_summary(t: torch.Tensor) -> bool:
-    return t.numel() > 0 and _is_wide(t)
+    return TensorBase.numel(t) > 0 and _is_wide(t)
 
 
 def _summary(t: torch.Tensor) -> torch.Tensor:
     """Return minimum, maximum, norm and the number of elements that are not 0, on the device."""
-    low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
-    norm = torch.linalg.vector_norm(t, dtype=torch.float64)
-    count = torch.count_nonzero(t)
-    return torch.stack([low.double(), high.double(), norm, count.double()])
+    low, high = (
+        TensorBase.aminmax(t)
+        if t.dtype != torch.bfloat16
+        else TensorBase.aminmax(TensorBase.float(t))
+    )
+    norm = vector_norm(t, dtype=torch.float64)
+    count = TensorBase.count_nonzero(t)
+    return functions.stack(
+        [TensorBase.double(low), TensorBase.double(high), norm, TensorBase.double(count)]
+    )
 
 
 def _from_summary(t: torch.Tensor, summary: Sequence[float]) -> Statistics:
-    size = t.numel()
+    size = TensorBase.numel(t)
     minimum, maximum, length, nonzero = summary
     largest = max(abs(minimum), abs(maximum))
     if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
-        return statistics(view_of(t.to("cpu", torch.float64)))
+        return statistics(view_of(TensorBase.to(t, "cpu", torch.float64)))
     rms = length / math.sqrt(size)
     return Statistics(size, rms, minimum, maximum, size - int(nonzero), 0, 0)
 
@@ -544,7 +575,7 @@ def _from_summary(t: torch.Tensor, summary: Sequence[float]) -> Statistics:
 def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
     """Return the numbers of a tensor as an array: dense, on the CPU, in the nearest dtype that
     NumPy has."""
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         return _array_of(tensor)
 
 
@@ -552,22 +583,22 @@ def _array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
     t = dense(tensor)
     if t is None:
         return None
-    if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
-        t = t.float()
-    return view_of(t.cpu())
+    if t.dtype == torch.bfloat16 or (TensorBase.is_floating_point(t) and t.dtype.itemsize == 1):
+        t = TensorBase.float(t)
+    return view_of(TensorBase.cpu(t))
 
 
 def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
     """Return the numbers of a tensor as they are, complex ones too, on the CPU; of bfloat16 and
     smaller ones in float32."""
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         if (t := here(tensor)) is None:
             raise RuntimeError("the numbers of this tensor cannot be read here")
-        t = t.detach().cpu()
-        t = t.to_dense() if t.layout is not torch.strided else t
-        if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
-            t = t.float()
-        return view_of(t.resolve_conj().resolve_neg())
+        t = TensorBase.cpu(TensorBase.detach(t))
+        t = TensorBase.to_dense(t) if t.layout is not torch.strided else t
+        if t.dtype == torch.bfloat16 or (TensorBase.is_floating_point(t) and t.dtype.itemsize == 1):
+            t = TensorBase.float(t)
+        return view_of(TensorBase.resolve_neg(TensorBase.resolve_conj(t)))
 
 
 def same_bits(one: Any, other: Any) -> bool:
@@ -578,11 +609,11 @@ def same_bits(one: Any, other: Any) -> bool:
     if one is None or other is None or one.dtype is not other.dtype:
         return False
     try:
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             mine, theirs = here(one), here(other)
             if mine is None or theirs is None:
                 return False
-            return _same(mine.detach(), theirs.detach())
+            return _same(TensorBase.detach(mine), TensorBase.detach(theirs))
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return False
 
@@ -591,21 +622,21 @@ def differ(one: Any, other: Any) -> bool:
     """Return whether it is known of two gradients that they do not agree: not where numbers of one
     cannot be read."""
     both = one is not None and other is not None
-    return not same_bits(one, other) and not (both and None in (here(one), here(other)))
+    return not same_bits(one, other) and not (both and (here(one) is None or here(other) is None))
 
 
 def added(one: Any, other: Any) -> Any:
     """Return the sum of two gradients as the engine makes it; without numbers where other processes
     would be needed for it, or where one of the two has none."""
     if type(one) in _KINDS and type(other) in _KINDS:
-        return one + other
+        return TensorBase.add(one, other)
     mine, theirs = here(one), here(other)
     if mine is not None and theirs is not None:
         if not (is_part(one) or is_part(other)):
-            return one + other
+            return TensorBase.add(one, other)
         if are_added_here(one, other):
-            return with_part(one, mine + theirs)
-    return torch.empty(one.shape, dtype=one.dtype, device="meta")
+            return with_part(one, TensorBase.add(mine, theirs))
+    return functions.empty(one.shape, dtype=one.dtype, device="meta")
 
 
 _BITS: Final = {
@@ -616,43 +647,52 @@ _BITS: Final = {
 
 def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
     if one.is_nested or other.is_nested:
-        together = one.is_nested and other.is_nested and one.size(0) == other.size(0)
-        return together and all(map(same_bits, one.unbind(), other.unbind()))
+        together = (
+            one.is_nested
+            and other.is_nested
+            and TensorBase.size(one, 0) == TensorBase.size(other, 0)
+        )
+        return together and all(map(same_bits, TensorBase.unbind(one), TensorBase.unbind(other)))
     if one.shape != other.shape:
         return False
     if one.layout is not torch.strided or other.layout is not torch.strided:
         return True
     if _is_one_view(one, other):
         return True
-    if one.is_complex():
-        one, other = (torch.view_as_real(tensor.resolve_conj()) for tensor in (one, other))
+    if TensorBase.is_complex(one):
+        one, other = (
+            functions.view_as_real(TensorBase.resolve_conj(tensor)) for tensor in (one, other)
+        )
     bits = _BITS.get(one.dtype)
     if bits is not None:
-        one, other = one.resolve_neg().view(bits), other.resolve_neg().view(bits)
-    return bool(torch.equal(one, other))
+        one, other = (
+            TensorBase.view(TensorBase.resolve_neg(one), bits),
+            TensorBase.view(TensorBase.resolve_neg(other), bits),
+        )
+    return bool(TensorBase.equal(one, other))
 
 
 def _is_one_view(one: torch.Tensor, other: torch.Tensor) -> bool:
     """Return whether both have the same numbers in the same memory, as half of the nodes of a model
     send it: those of views. This takes a tenth of the time of a comparison."""
     return bool(
-        one.data_ptr() == other.data_ptr() != 0
-        and one.stride() == other.stride()
-        and one.is_neg() == other.is_neg()
-        and one.is_conj() == other.is_conj()
+        TensorBase.data_ptr(one) == TensorBase.data_ptr(other) != 0
+        and TensorBase.stride(one) == TensorBase.stride(other)
+        and TensorBase.is_neg(one) == TensorBase.is_neg(other)
+        and TensorBase.is_conj(one) == TensorBase.is_conj(other)
     )
 
 
 def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any, version: int | None = None) -> None:
     """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory.
     With the ``version`` that it had, nodes that saved it find it unchanged."""
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         if held is not None and numbers is not None and not same_bits(held, numbers):
             mine, theirs = here(held), here(numbers)
             if mine is None or theirs is None or mine.layout is not torch.strided:
                 held = numbers
             else:
-                mine.copy_(theirs)
+                TensorBase.copy_(mine, theirs)
         leaf.grad = held
         if held is not None and version not in (None, version_of(held)):
             set_version((held,), (version,))

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import torch
 
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import StorageWeakRef, unobserved
 from gradstep.engines.pytorch.schema import memory_of
 from gradstep.own_files import is_own_file
@@ -49,7 +50,7 @@ class Unwritten:
         with unobserved():
             for tensor in tensors:
                 if (place := memory_of(tensor)) and (tensor.is_cpu or _is_asked_by_pytorch()):
-                    self._places[place] = StorageWeakRef(tensor.untyped_storage())
+                    self._places[place] = StorageWeakRef(TensorBase.untyped_storage(tensor))
 
     def write(self, tensors: Iterable[torch.Tensor]) -> None:
         """Take note of tensors that somebody writes, or may write from now on."""

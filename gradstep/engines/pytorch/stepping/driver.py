@@ -40,7 +40,10 @@ from gradstep.engines.pytorch.calls import (
 )
 from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    functions,
+    grad_enabled,
     hook_tables,
     is_shared_with_processes,
     metadata_of,
@@ -231,7 +234,7 @@ class TorchDriver(BasicDriver):
     def _make_steps(self, index: int, stop: int, on_step: OnStep) -> tuple[int, bool]:
         """Make the Steps of nodes that have run; return up to where, and whether to go on."""
         # entered once for many nodes: it takes as long as a small one
-        with unobserved(), torch.set_grad_enabled(self.call.graph):
+        with unobserved(), grad_enabled(self.call.graph):
             while index < stop:
                 run = self._engine.runs.pop(index, None)
                 if run is not None:
@@ -524,7 +527,7 @@ class TorchDriver(BasicDriver):
     @contextmanager
     def repeating(self) -> Iterator[None]:
         # entered once for many nodes: it takes as long as a small one
-        with unobserved(), torch.set_grad_enabled(self.call.graph):
+        with unobserved(), grad_enabled(self.call.graph):
             yield
 
     def agree(self, one: Any, other: Any) -> bool:
@@ -565,7 +568,7 @@ class TorchDriver(BasicDriver):
     def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
         origin = self.order[index].origin
         like = origin.variable if grad else metadata_of(origin)[input_nr]
-        return torch.from_numpy(np.array(array)).to(like.device, like.dtype)
+        return TensorBase.to(functions.from_numpy(np.array(array)), like.device, like.dtype)
 
     # the end
 

@@ -17,15 +17,20 @@ from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     flattened,
+    functions,
+    grad_enabled,
     hook_nodes,
     hook_tables,
+    node_behind,
     norms,
     see_that_hooks_are_allowed,
     unobserved,
+    vector_norm,
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
@@ -56,8 +61,8 @@ _why_opaque: Final = lru_cache(maxsize=256)(why_opaque)
 def _of_leaves() -> type:
     """Return the class of the nodes of leaves."""
     with unobserved():
-        leaf = torch.zeros((), device="cpu", requires_grad=True)
-        return type(torch.autograd.graph.get_gradient_edge(leaf).node)
+        leaf = functions.zeros((), device="cpu", requires_grad=True)
+        return type(node_behind(leaf))
 
 
 _ACCUMULATES: Final = _of_leaves()
@@ -122,7 +127,7 @@ class KeptRun:
         return values_of_call(roots, returned, self._before.leaves)
 
     def is_finite(self) -> bool:
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             roots, before = self._call.arguments.outputs, self._before.leaves
             made = self.result if self._call.is_grad else [leaf.grad for leaf in before]
             return _are_finite([t for t in (*roots, *made) if isinstance(t, torch.Tensor)])
@@ -148,9 +153,9 @@ def _are_finite(tensors: Sequence[torch.Tensor]) -> bool:
             small.setdefault(tensor.dtype, []).append(tensor)
         else:
             (large if is_plain(tensor) else others).append(tensor)
-    rows = chain(map(flattened, small.values()), [tensor.view(-1) for tensor in large])
+    rows = chain(map(flattened, small.values()), [TensorBase.view(tensor, -1) for tensor in large])
     for row in rows:
-        if not isfinite(torch.dot(row, row).item()):
+        if not isfinite(TensorBase.item(TensorBase.dot(row, row))):
             return False
     return all(norm is not None and isfinite(norm) for norm in measured(others))
 
@@ -165,11 +170,11 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
     alike: dict[Any, tuple[list[int], list[torch.Tensor]]] = {}
     if not tensors:
         return norms
-    with unobserved(), torch.no_grad():
+    with unobserved(), grad_enabled(False):
         for at, tensor in enumerate(tensors):
             if tensor is None or (tensor := here(tensor)) is None:
                 continue
-            long = precisely and tensor.numel() > _LONG
+            long = precisely and TensorBase.numel(tensor) > _LONG
             key = type(tensor), tensor.dtype, tensor.layout, at if long else tensor.device
             if (together := alike.get(key)) is None:
                 together = alike[key] = [], []
@@ -185,8 +190,8 @@ def measured(tensors: Sequence[Any], *, precisely: bool = False) -> list[float |
                 norms[at] = _norm(tensor, precisely)
         for of_device in started.values():
             alone = len(of_device) == 1  # as nearly always
-            given = of_device[0][1] if alone else torch.cat([tensor for _, tensor in of_device])
-            lengths = given.tolist()
+            given = of_device[0][1] if alone else functions.cat([tensor for _, tensor in of_device])
+            lengths = TensorBase.tolist(given)
             found_at = chain(*[places for places, _ in of_device])
             for at, length in zip(found_at, lengths, strict=True):
                 norms[at] = length
@@ -200,10 +205,10 @@ def _started(
     one."""
     if kind is not torch.Tensor or layout is not torch.strided or not dtype.is_floating_point:
         return None
-    if tensors[0].numel() > _LONG and tensors[0].is_cpu:
+    if TensorBase.numel(tensors[0]) > _LONG and tensors[0].is_cpu:
         return None
     try:
-        return torch.stack(norms(tensors))
+        return functions.stack(norms(tensors))
     except (RuntimeError, NotImplementedError):  # nested ones, or a backend without this
         return None
 
@@ -214,8 +219,11 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
     try:
         if precisely and tensor.layout is not torch.strided:
             return None
-        parts = [part.abs() if part.is_complex() else part for part in elements_of(tensor)]
-        return hypot(*[float(torch.linalg.vector_norm(x, dtype=torch.float64)) for x in parts])
+        parts = [
+            TensorBase.abs(part) if TensorBase.is_complex(part) else part
+            for part in elements_of(tensor)
+        ]
+        return hypot(*[TensorBase.item(vector_norm(x, dtype=torch.float64)) for x in parts])
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return None
 
@@ -277,7 +285,7 @@ class _Heard:
                 if place is not None and gradient is not None:
                     there = self._sums[place]
                     if there is not None:
-                        with unobserved(), torch.no_grad():
+                        with unobserved(), grad_enabled(False):
                             gradient = added(there, gradient)
                         self._hold(gradient)
                     self._sums[place] = gradient

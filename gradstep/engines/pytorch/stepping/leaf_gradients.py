@@ -15,6 +15,7 @@ from weakref import ref
 import torch
 
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
 from gradstep.graph.addresses import step_number
@@ -315,7 +316,7 @@ def _held(leaf: torch.Tensor) -> tuple[Any, int]:
 
 def _storage_of(tensor: torch.Tensor | None) -> int | None:
     try:
-        return None if tensor is None else tensor.untyped_storage().data_ptr()
+        return None if tensor is None else TensorBase.untyped_storage(tensor).data_ptr()
     except (RuntimeError, NotImplementedError):  # it has no memory of its own
         return 0
 

@@ -27,12 +27,15 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    grad_enabled,
     hook_nodes,
     hook_tables,
     is_shared_with_processes,
     running_pass,
     see_that_hooks_are_allowed,
+    torch_c,
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.engine_thread import Abort, EngineThread
@@ -323,7 +326,7 @@ class ObservedEngine:
             if quiet and type(node) is TorchLeaf and node.tensor.origin.grad is None
         }  # of these it is known what they hold before
         # a pass ends behind a muted edge, and a leaf there never runs
-        looks_for_nan = torch.is_anomaly_enabled() and torch.is_anomaly_check_nan_enabled()
+        looks_for_nan = torch_c.is_anomaly_enabled() and torch_c.is_anomaly_check_nan_enabled()
         handed = {} if muted or looks_for_nan else self._handed_over_to_leaves(start, empty)
         behind_muted = {index for index, _ in muted}
         wanted: list[tuple[Any, Any]] = []
@@ -554,9 +557,12 @@ class ObservedEngine:
         try:
             if not self._is_heard(index):
                 return
-            with unobserved(), torch.no_grad():
+            with unobserved(), grad_enabled(False):
                 read = [here(g) for g in sent if g is not None]
-                if any(g is not None and bool(g.isnan().any()) for g in read):
+                if any(
+                    g is not None and TensorBase.item(TensorBase.any(TensorBase.isnan(g)))
+                    for g in read
+                ):
                     return
             self._keep_run(index, sent, arrived, None)
         except Exception as error:

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-import torch
-
 from gradstep.engines.driver import OnStep, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.private import metadata_of, unobserved
+from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import functions, grad_enabled, metadata_of, unobserved
 from gradstep.engines.pytorch.tensors import added
 from gradstep.records import LEAF, Delivery, Port, Step
 
@@ -32,7 +31,9 @@ def call_node(node: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
     origin: Any = node.origin
     if node.is_function:
         given = [
-            torch.zeros(list(like.shape), dtype=like.dtype, device=like.device) if g is None else g
+            functions.zeros(list(like.shape), dtype=like.dtype, device=like.device)
+            if g is None
+            else g
             for g, like in zip(gradients, metadata_of(origin), strict=True)
         ]
         sent = _listed(origin.apply(*given))
@@ -59,11 +60,11 @@ def _fitted(gradient: Any, edge: Any) -> Any:
         return gradient
     shape = tuple(like.shape)  # a list, which no shape equals
     if gradient.shape != shape:
-        gradient = gradient.sum_to_size(shape)
+        gradient = TensorBase.sum_to_size(gradient, shape)
     if gradient.dtype is not like.dtype:
-        real = gradient.is_complex() and not like.dtype.is_complex
-        gradient = (gradient.real if real else gradient).to(like.dtype)
-    return gradient if gradient.device == like.device else gradient.to(like.device)
+        real = TensorBase.is_complex(gradient) and not like.dtype.is_complex
+        gradient = TensorBase.to(gradient.real if real else gradient, like.dtype)
+    return gradient if gradient.device == like.device else TensorBase.to(gradient, like.device)
 
 
 def call_in_pass(node: Any, gradients: Sequence[Any], nodes: Container[Any]) -> tuple[Any, ...]:
@@ -100,7 +101,7 @@ class NodeReplay:
             began = perf_counter()
             incoming = take(self.pending, node)
             captured = arrived(node, incoming, self.wanted)
-            with unobserved(), torch.set_grad_enabled(self.call.graph):
+            with unobserved(), grad_enabled(self.call.graph):
                 sent = call_in_pass(node, incoming, self.nodes)
                 deliveries = tuple(
                     deliver(self.pending, nr, edge, None if (index, nr) in self.muted else g)

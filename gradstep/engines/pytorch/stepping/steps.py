@@ -14,7 +14,8 @@ import torch
 from gradstep.engines.driver import STEP_BYTES, Nested, NodeEffects, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import grad_enabled, unobserved
 from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from gradstep.engines.pytorch.stepping.replay import arrived, deliver, places_of, take, within_pass
 from gradstep.engines.pytorch.tensors import (
@@ -190,7 +191,7 @@ class StepMaker:
             return step
         (gradient,) = step.hooked
         if gradients.still_adds(step.index, gradient) and not is_passed_on(step.after, gradient):
-            with unobserved(), torch.no_grad():
+            with unobserved(), grad_enabled(False):
                 return step._replace(after=_sum(step.before, gradient))
         if not self._told:
             self._told = True
@@ -214,7 +215,7 @@ class StepMaker:
             return after  # it did not run, or was changed in place since, or what it added was
         if step.before is not None and gradient is not None and is_passed_on(after, gradient):
             return after  # the program gave memory that has become a .grad
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             return _sum(step.before, gradient)
 
     def bytes_of(self, step: Step, *, again: bool) -> int:
@@ -241,8 +242,8 @@ def _bytes_of(step: Step) -> int:
         if gradient is not given:
             try:
                 if place is None:
-                    place = None if given is None else given.data_ptr()
-                if gradient.data_ptr() != place:
+                    place = None if given is None else TensorBase.data_ptr(given)
+                if TensorBase.data_ptr(gradient) != place:
                     size += gradient.nbytes
             except (RuntimeError, NotImplementedError):  # it has no memory of its own
                 size += nbytes_of(gradient)

@@ -10,7 +10,13 @@ import torch
 
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines
-from gradstep.engines.pytorch.private import modes, pushed, saved_tensor_hooks
+from gradstep.engines.pytorch.private import (
+    grad_enabled,
+    modes,
+    pushed,
+    saved_tensor_hooks,
+    torch_c,
+)
 
 _AUTOCAST: Final = ("cpu", "cuda", "mps", "xpu")  # kinds of devices on which it can be enabled
 _SMALLEST = 5e-324  # it is 0 for a thread that flushes denormal numbers
@@ -38,13 +44,13 @@ class ThreadState(NamedTuple):
         functions, dispatch = modes()
         gpu = torch.cuda.is_available() and torch.cuda.is_initialized()
         return cls(
-            torch.is_grad_enabled(),
-            torch.is_inference_mode_enabled(),
+            torch_c.is_grad_enabled(),
+            torch_c.is_inference_mode_enabled(),
             tuple(
-                (device, torch.get_autocast_dtype(device), torch.is_autocast_enabled(device))
+                (device, torch_c.get_autocast_dtype(device), torch_c.is_autocast_enabled(device))
                 for device in _AUTOCAST
             ),
-            torch.is_autocast_cache_enabled(),
+            torch_c.is_autocast_cache_enabled(),
             tuple(mode for mode in functions if not isinstance(mode, Lines)),
             tuple(mode for mode in dispatch if not isinstance(mode, Ops)),
             tuple(saved_tensor_hooks()),
@@ -73,12 +79,14 @@ class ThreadState(NamedTuple):
         """Within it, this thread is in this state."""
         with ExitStack() as stack:
             if self.flushes_denormal:
-                torch.set_flush_denormal(True)
+                torch_c.set_flush_denormal(True)
             stack.enter_context(self.on_devices())
-            stack.enter_context(torch.inference_mode(self.inference))
-            stack.enter_context(torch.set_grad_enabled(self.gradients))
+            stack.enter_context(torch.autograd.grad_mode.inference_mode(self.inference))
+            stack.enter_context(grad_enabled(self.gradients))
             for options in self.autocast:
-                stack.enter_context(torch.autocast(*options, cache_enabled=self.autocast_cache))
+                stack.enter_context(
+                    torch.amp.autocast_mode.autocast(*options, cache_enabled=self.autocast_cache)
+                )
             for pack, unpack in self.saved_hooks:
                 stack.enter_context(torch.autograd.graph.saved_tensors_hooks(pack, unpack))
             stack.enter_context(pushed(self.function_modes, self.dispatch_modes))

@@ -20,15 +20,18 @@ from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out, is_engine_call
 from gradstep.engines.pytorch.kept_graphs import any_marked
 from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, saved_places, why_opaque
+from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     dispatch_mode,
+    grad_enabled,
     hook_nodes,
     hook_tables,
     is_shared_with_processes,
     metadata_of,
     running_pass,
     see_that_hooks_are_allowed,
+    torch_c,
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
@@ -76,7 +79,7 @@ def _may_be_plain(call: TorchCall) -> bool:
     origins = call.roots[0].graph.origins
     return not (
         call.is_grad or call.graph or call.inputs or origins.ops or origins.has_hooks
-        or any_marked() or dispatch_mode() or torch.is_anomaly_enabled()
+        or any_marked() or dispatch_mode() or torch_c.is_anomaly_enabled()
         or torch.cuda.is_initialized() or is_shared_with_processes()
     )  # fmt: skip
 
@@ -161,7 +164,8 @@ class _KeptPass:
         for end, leaf in walked.leaves.items():
             self._before[end] = None if leaf.grad is None else copy_of(leaf.grad)
         told = (*call.arguments.outputs, *walked.leaves.values())
-        scalars = [x for x in told if isinstance(x, torch.Tensor) and x.numel() == 1]
+        with unobserved():
+            scalars = [x for x in told if isinstance(x, torch.Tensor) and TensorBase.numel(x) == 1]
         self._given: list[Any] = [*call.seeds, *scalars]
         self._seeds = [id(seed) for seed in call.seeds]
         self._runs: dict[Any, tuple[Sequence[Any], tuple[Any, ...]]] = {}
@@ -189,7 +193,7 @@ class _KeptPass:
         finally:
             self._frame = None  # a cycle
             unhook()
-        with unobserved(), torch.no_grad():
+        with unobserved(), grad_enabled(False):
             self._keep_numbers()
         return True
 
