@@ -20,7 +20,10 @@ from gradstep.dap.protocol import BadMessage, Body, Channel, Unframed, read_mess
 LOCAL: Final = "127.0.0.1"
 _STRANGERS: Final = 16
 _LONGEST_BODY: Final = 2**20  # bytes, from a stranger
-_WRONG: Final = "'secret' is to be what gradstep dap --port has printed: this connection ends here"
+_WRONG: Final = (
+    "'secret' is missing or wrong: give the one that gradstep dap --port printed; this connection "
+    "is closed"
+)
 
 
 def new_secret() -> str:

@@ -140,6 +140,16 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         assert process.wait() == 130
 
 
+def test_a_port_that_is_taken_is_refused_in_one_line(served: Served, tmp_path: Path) -> None:
+    with start(tmp_path, "--port", f"{served.number}") as process:
+        assert process.stderr is not None
+        assert process.stderr.read().decode() == (
+            f"gradstep: cannot listen on port {served.number}: address already in use; choose "
+            "another, or 0 for a free one\n"
+        )
+        assert process.wait() == 2
+
+
 def test_attach_shows_the_secret_too(served: Served) -> None:
     with connected(served.number) as connection:
         editor = Editor(connection.makefile("wb"), connection.makefile("rb"))
@@ -207,7 +217,10 @@ def test_a_wrong_secret_ends_the_connection(served: Served) -> None:
         assert hello["success"] is True
         assert hello["body"]["supportsStepBack"] is True
         assert refusal["success"] is False
-        assert refusal["message"].startswith("'secret' is to be what gradstep dap --port has")
+        assert refusal["message"] == (
+            "'secret' is missing or wrong: give the one that gradstep dap --port printed; this "
+            "connection is closed"
+        )
 
 
 @pytest.mark.parametrize(

@@ -557,8 +557,8 @@ def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, t
     script = "import sys; print(*sys.argv[1:])\n" + SQUARE
     code, out, err = run(script, "--format", "txt", *target.split(), *given.split())
     assert (code, out) == (0, f"{given}\n"), err
-    named = "-m train" if target.startswith("-m") else "train.py"
-    note = f"gradstep: {told.replace('train.py', named)}"
+    name = "train" if target.startswith("-m") else "train.py"
+    note = f"gradstep: {told.replace('train.py', name)}"
     assert err.startswith(note if told else "gradstep: wrote train.txt\n")
     assert Path("train.txt").exists()
 
@@ -599,6 +599,7 @@ def test_an_option_that_a_script_does_not_take_is_ours_and_stands_before_it(
     code, out, err = run("print('ran')\n" + SQUARE, *shlex.split(given))
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
+    assert err.startswith(f"gradstep: {'train.py' if 'train.py' in given else 'train'} takes no ")
     corrected, _, others = err.partition("stand before it: ")[2].partition("; to give ")
     assert corrected == f"gradstep {right}"
     passed_on = others.partition("all the same: ")[2].strip()

@@ -26,11 +26,6 @@ class _Split(NamedTuple):
     after: list[str]
     is_marked: bool = False
 
-    @property
-    def name(self) -> str:
-        """What TARGET is called."""
-        return f"-m {self.target}" if self.module else self.target
-
 
 class TargetParser(Parser):
     """A parser for ``[OPTIONS] TARGET [ARGS...]``.
@@ -95,12 +90,12 @@ class TargetParser(Parser):
         # late: it is seldom that a script has such words
         from gradstep.program.script_options import takes_no
 
-        unknown = takes_no(_files_of(split.name, own), names)
+        unknown = takes_no(_files_of(split, own), names)
         if unknown:
             self._refuse(split, unknown)
         if rank_and_size()[0] == 0:
             go = "goes" if len(names) == 1 else "go"
-            say(f"{', '.join(names)} {go} to {split.name}; options of gradstep stand before it")
+            say(f"{', '.join(names)} {go} to {split.target}; options of gradstep stand before it")
 
     def _is_ours(self, word: str) -> bool:
         """Return whether a word is one of the options, or what many programs call ``-o``."""
@@ -119,9 +114,9 @@ class TargetParser(Parser):
         theirs = [*command, *split.before, "--", *target, *split.after]
         several = len(unknown) > 1
         raise Failure(
-            f"{split.name} takes no option{'s' * several} {', '.join(unknown)}, and options of "
+            f"{split.target} takes no option{'s' * several} {', '.join(unknown)}, and options of "
             f"gradstep stand before it: {shlex.join(right)}; to give {'them' if several else 'it'} "
-            f"to {split.name} all the same: {shlex.join(theirs)}",
+            f"to {split.target} all the same: {shlex.join(theirs)}",
             ExitCode.USAGE,
         )
 
@@ -150,15 +145,14 @@ class TargetParser(Parser):
 _OUTPUT: Final = "--output"
 
 
-def _files_of(target: str, words: Sequence[str]) -> list[Path]:
+def _files_of(split: _Split, words: Sequence[str]) -> list[Path]:
     """Return the files of a program, and of others that it is given."""
     # late: it is seldom that they are asked for
     from gradstep.program.errors import BadTarget
     from gradstep.program.target import parse_target
 
-    name = target.removeprefix("-m ")
     try:
-        files = parse_target(name, module=name != target).files()
+        files = parse_target(split.target, module=split.module).files()
     except BadTarget:
         return []
     others = [Path(word) for word in words if is_script(word)]

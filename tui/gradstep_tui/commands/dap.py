@@ -72,8 +72,12 @@ def _listen(port: int) -> int:
     try:
         listener = socket.create_server((LOCAL, port))
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Failure(f"cannot listen on port {port} ({reason})", ExitCode.USAGE) from None
+        # the text of the error has an address of Python's in it
+        reason = os.strerror(error.errno or 0).lower()
+        raise Failure(
+            f"cannot listen on port {port}: {reason}; choose another, or 0 for a free one",
+            ExitCode.USAGE,
+        ) from None
     secret = new_secret()
 
     def meet(connection: socket.socket, when_shown: Callable[[], None]) -> None:
