@@ -133,7 +133,11 @@ class Names:
         """Return the name of ``tensor``, which may be the program's tensor or the one that capture
         sees; "" if it has none."""
         stands_for = hasattr(type(tensor), "gradstep_identity")
-        return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
+        return self.of_identity(tensor.gradstep_identity if stands_for else id(tensor))
+
+    def of_identity(self, identity: int) -> str:
+        """Return the name of the tensor with this identity; "" if it has none."""
+        return self._names.get(identity, "")
 
     def usual(self, name: str) -> str:
         """Return what a parameter is called that goes by ``name`` in its module, with the name of
@@ -144,17 +148,17 @@ class Names:
                     return self.of(tensor)
         return ""
 
-    def trained(self) -> Iterator[tuple[str, Any, set[int]]]:
+    def trained(self) -> Iterator[tuple[str, Any, dict[int, Any]]]:
         """Yield the parameter groups of all optimizers: the name of the optimizer, the group, and
-        the identities of the leaves that it changes."""
+        the leaves that it changes, by the identities of those that ops use in their place."""
         whole: dict[int, Any] = {}
         for module in self.modules.values():
             whole.update(whole_parameters(module))
         for name, optimizer in self.optimizers.items():
             for group in attribute_of(optimizer, "param_groups") or ():
                 leaves = [leaf for leaf in group.get("params", ()) if has_data(leaf)]
-                ids = {id(whole.get(id(leaf), leaf)) for leaf in leaves}
-                yield name, {**group, "params": leaves}, ids
+                used = {id(whole.get(id(leaf), leaf)): leaf for leaf in leaves}
+                yield name, {**group, "params": leaves}, used
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its

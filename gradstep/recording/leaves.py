@@ -105,9 +105,9 @@ class LeafWatch:
         owners = _owners(names)
         trained = list(names.trained())
         unique = {id(tensor): tensor for tensor in tensors}
-        for _, group, ids in trained:
+        for _, group, by_ops in trained:
             for parameter in group.get("params", ()):
-                if id(parameter) in ids and engine.owns(parameter) and parameter.requires_grad:
+                if id(parameter) in by_ops and engine.owns(parameter) and parameter.requires_grad:
                     unique[id(parameter)] = parameter
         used: Counter[str] = Counter()
         places = {id(tensor): place for place, tensor in enumerate(names.tensors())}
@@ -118,7 +118,7 @@ class LeafWatch:
             used[name] += 1
             if used[name] > 1:
                 name = f"{name} ({used[name]})"
-            holders = [optimizer for optimizer, _, ids in trained if id(tensor) in ids]
+            holders = [optimizer for optimizer, _, by_ops in trained if id(tensor) in by_ops]
             optimizer = None if not trained else holders[0] if holders else ""
             owner = owners.get(id(tensor))
             leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
@@ -134,14 +134,14 @@ class LeafWatch:
             self._sink.add_training(training)
 
     def _group(
-        self, names: Names, optimizer: str, group: Mapping[str, Any], ids: set[int]
+        self, names: Names, optimizer: str, group: Mapping[str, Any], used: Mapping[int, Any]
     ) -> ParameterGroup:
         options = {
             str(name): float(number)
             for name, number in group.items()
             if isinstance(number, int | float)
         }
-        leaves = sorted(self._known[id_of].leaf.number for id_of in ids if id_of in self._known)
+        leaves = sorted(self._known[id_of].leaf.number for id_of in used if id_of in self._known)
         kind = type(names.optimizers[optimizer]).__name__
         return ParameterGroup(optimizer, kind, options, tuple(leaves))
 

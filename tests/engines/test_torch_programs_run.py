@@ -196,9 +196,10 @@ def test_parameters_that_fsdp_gathers_have_their_names(
         done = run_gradstep(arguments, tmp_path)
         return done.returncode, done.stdout
 
-    code, said = run("check", "--call", "all", "train.py")
-    assert code == 0, said
-    assert "the end" in said
+    for options in ([], ["--call", "all"]):
+        code, said = run("check", *options, "train.py")
+        assert code == 0, said
+        assert "the end" in said
     assert "warning" not in said
     code, said = run("why", "train.py", "model.0.weight")
     assert code == 0

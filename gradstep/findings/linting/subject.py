@@ -44,8 +44,8 @@ class Subject:
         """The leaves, by identity, of optimizers that have none which the pass reaches, where
         another one has: it is their own step that trains them, as in a GAN."""
         parameters: dict[str, set[int]] = defaultdict(set)
-        for name, _, ids in self.names.trained():
-            parameters[name] |= ids
+        for name, _, leaves in self.names.trained():
+            parameters[name] |= leaves.keys()
         reached = self.leaves.keys()
         if not any(ids & reached for ids in parameters.values()):
             return {}

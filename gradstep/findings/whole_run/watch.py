@@ -319,11 +319,11 @@ class Watch:
         self._nodes[facts.index] = len(order)
         evidence.names = names
         evidence.looked_at.append(facts.index)
-        for optimizer, group, _ in names.trained():
-            for leaf in group.get("params", ()):
+        for optimizer, _, used in names.trained():
+            for identity, leaf in used.items():
                 if is_tensor(leaf) and leaf.requires_grad:
-                    name = names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"
-                    evidence.trained[id(leaf)] = Trained(name, optimizer, leaf)
+                    name = names.of_identity(identity) or f"a leaf of shape {list(leaf.shape)}"
+                    evidence.trained[identity] = Trained(name, optimizer, leaf)
         evidence.reached.update(
             trained.name for key, trained in evidence.trained.items() if key in self._reached
         )
