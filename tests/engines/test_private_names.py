@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 from gradstep.engines import lookup  # noqa: E402
-from gradstep.engines.pytorch import private  # noqa: E402  # imports torch
+from gradstep.engines.pytorch import entry, private  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.attach import attached  # noqa: E402
 from tests.forking import can_fork, run_python  # noqa: E402
 
@@ -92,6 +92,7 @@ def test_no_file_but_private_uses_a_private_name() -> None:
 def test_a_name_that_is_gone_is_told_and_the_rest_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    assert entry.run_backward() is not None  # it was looked up when the module was loaded
     monkeypatch.delattr(torch.autograd.graph, "_engine_run_backward")
     x = torch.ones(3, requires_grad=True)
     with attached():
