@@ -132,7 +132,8 @@ class Group(NamedTuple):
     ops that ran one after the other, *data* for such ops without a gradient.  ``ops`` and
     ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
     elements, ``saved_bytes`` is what its nodes keep for the backward pass, beside parameters and
-    buffers.  ``like`` names an equal instance that is shown before it, "" when there is none.
+    buffers, and ``zero_gradients`` how many gradients of 0 arrive at them.  ``like`` names an equal
+    instance that is shown before it, "" when there is none.
     """
 
     kind: GroupKind
@@ -144,6 +145,7 @@ class Group(NamedTuple):
     saved_bytes: int
     members: tuple[int, ...]
     like: str = ""
+    zero_gradients: int = 0
 
 
 class OpenGroup(NamedTuple):

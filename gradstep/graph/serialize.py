@@ -374,6 +374,7 @@ def _read_group(value: dict[str, Any] | None, where: str) -> Group | None:
         record.integer("saved_bytes", 0),
         tuple(members),
         record.get("like", str, ""),
+        record.integer("zero_gradients", 0),
     )
 
 

@@ -212,12 +212,16 @@ print(gc.get_freeze_count() > 0)
         assert re.fullmatch(f"True\\n{count}\\n", done.stdout), (done.stdout, done.stderr)
 
 
+@pytest.mark.parametrize("is_inherited", [False, True])
 def test_custom_functions_are_checked_where_their_apply_is_of_c(
-    monkeypatch: pytest.MonkeyPatch,
+    is_inherited: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it is since PyTorch 2.14."""
+    """As it is since PyTorch 2.14, and as it would be in a class below."""
     of_c = vars(torch._C._FunctionBase)["apply"]
-    monkeypatch.setattr(torch.autograd.Function, "apply", of_c)
+    if is_inherited:
+        monkeypatch.delattr(torch.autograd.Function, "apply")
+    else:
+        monkeypatch.setattr(torch.autograd.Function, "apply", of_c)
 
     class Double(torch.autograd.Function):
         @staticmethod
@@ -232,4 +236,4 @@ def test_custom_functions_are_checked_where_their_apply_is_of_c(
         loss = Double.apply(torch.ones(3, requires_grad=True)).sum()
         verdicts = {node.op: node.verdict for node in gradstep.check(loss)}
     assert verdicts == {"DoubleBackward": "wrong", "SumBackward0": "right"}
-    assert vars(torch.autograd.Function)["apply"] is of_c
+    assert vars(torch.autograd.Function).get("apply") is (None if is_inherited else of_c)

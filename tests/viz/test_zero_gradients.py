@@ -40,6 +40,14 @@ GAMMA = (
     + "fc = nn.Linear(4, 4)\ngamma = nn.Parameter(torch.zeros(1))\n"
     + "loss = ((x + gamma * torch.tanh(fc(x))) ** 2).mean()\nloss.backward()\n"
 )
+BLOCKS = (
+    HEAD
+    + "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    + "        self.fc, self.gamma = nn.Linear(4, 4), nn.Parameter(torch.zeros(1))\n"
+    + "    def forward(self, x):\n        return x + self.gamma * torch.tanh(self.fc(x))\n"
+    + "net = nn.Sequential(*[Block() for _ in range(4)])\n"
+    + "loss = (net(x) ** 2).mean()\nloss.backward()\n"
+)
 ALL_ZERO = HEAD + "w = nn.Parameter(torch.ones(4))\nloss = (torch.relu(-w * 2) * 3).sum()\n"
 NONE_SPREAD = ALL_ZERO + "loss.backward(torch.tensor(0.0))\n"
 ENGINES = pytest.mark.parametrize(
@@ -53,6 +61,26 @@ def zeros_in(graph: Graph) -> tuple[int, int]:
         edge.statistics for edge in graph.edges() if edge.kind == "gradient" and edge.statistics
     ]
     return sum(one.zeros == one.size > 0 for one in known), len(known)
+
+
+@ENGINES
+def test_a_folded_box_tells_of_zeros_inside(engine: str) -> None:
+    graph = graph_of_code(BLOCKS, engine)
+    folded = fold(graph, max_boxes=8)
+    zeros = [
+        edge.target
+        for edge in graph.edges()
+        if edge.kind == "gradient" and edge.statistics and edge.statistics.is_zero
+    ]
+    boxes = {box.node: box for box in make_picture(folded, "both").boxes}
+    told = 0
+    for id, group in folded.groups.items():
+        if folded.kinds[id] == "group" and folded.halves[id] == "backward":
+            assert group.zero_gradients == sum(target in group.members for target in zeros)
+            assert f"○ {group.zero_gradients} gradients are 0" in boxes[id].detail
+            told += group.zero_gradients
+    assert told > 3
+    assert from_json(to_json(folded)).groups == folded.groups
 
 
 @ENGINES

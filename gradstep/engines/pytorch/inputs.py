@@ -250,10 +250,12 @@ Note = Callable[[Any, tuple[Any, ...]], Callable[[Any], None]]
 def noting_functions(note: Note) -> Iterator[None]:
     """Within it, ``note`` is told of each call of a custom Function of the program's; it returns
     what is to be told of the result."""
-    usual: Any = vars(torch.autograd.Function)["apply"]  # of Python or, since PyTorch 2.14, of C
+    base = torch.autograd.Function
+    usual: Any = inspect.getattr_static(base, "apply")  # of Python or, since PyTorch 2.14, of C
+    is_own = "apply" in vars(base)
     noted = fenced(_FUNCTIONS)(note)
 
-    @wraps(torch.autograd.Function.apply)
+    @wraps(base.apply)
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
         plain = usual.__get__(None, function)
         # that of a library's op is told of as that op
@@ -269,8 +271,11 @@ def noting_functions(note: Note) -> Iterator[None]:
                 done(result)
         return result
 
-    torch.autograd.Function.apply = classmethod(apply)
+    base.apply = classmethod(apply)
     try:
         yield
     finally:
-        torch.autograd.Function.apply = usual
+        if is_own:
+            base.apply = usual
+        else:
+            del base.apply

@@ -260,6 +260,7 @@ def _add_group(
         kind, title, module, item.instances, len(ops), sum(sizes),
         places.saved.get(number, 0), tuple(members),
         "" if item.like is None else item.like.label,
+        places.zeros[number] if half == "backward" else 0,
     )  # fmt: skip
     changed = tuple(
         value

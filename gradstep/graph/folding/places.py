@@ -10,7 +10,7 @@ from gradstep.graph.columns import grouped
 from gradstep.graph.folding.chains import Heads
 from gradstep.graph.folding.choose import Item
 from gradstep.graph.folding.columns import FoldingColumns, Truths
-from gradstep.graph.folding.totals import saved_bytes_by
+from gradstep.graph.folding.totals import saved_bytes_by, zero_gradients_by
 from gradstep.graph.folding.units import Units
 from gradstep.graph.infinities import troubled
 from gradstep.graph.model import PARAMETER_KINDS, Graph, Half
@@ -56,6 +56,7 @@ class Places:
         self._swallow_leaves()
         self.members = self._members()
         self.saved = saved_bytes_by(graph, self.item)
+        self.zeros = zero_gradients_by(graph, self.item)
         self.ports = self._ports(units) if heads.joint else {}
 
     @property

@@ -15,6 +15,7 @@ from gradstep.graph.model import LEAF_KINDS, PARAMETER_KINDS, Graph, Half, NodeK
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_columns import StatisticsColumns
+from gradstep.graph.statistics_table import StatisticsTable
 
 ZEROS: Final = Statistics._fields.index("zeros")
 OWNERS: Final[tuple[Owner, ...]] = get_args(Owner)
@@ -57,11 +58,7 @@ def totals(graph: Graph) -> Totals:
 def _gradients(graph: Graph) -> tuple[int, int, int, int]:
     """Count the edges along which a gradient is known to flow, those with one of 0, those whose
     gradient is unknown, and those of which fewer elements are known than it has."""
-    kinds = codes(graph.edge_kinds, EDGE_KINDS)
-    edges: list[int] = np.flatnonzero(kinds == EDGE_KINDS.index("gradient")).tolist()
-    if graph.edge_undefined:
-        edges = [id for id in edges if id not in graph.edge_undefined]
-    table = StatisticsColumns.of(graph.edge_statistics).table(edges)
+    edges, table = _flowing(graph)
     unknown, sizes, zeros = len(table.unknown()), table.columns[0], table.columns[ZEROS]
     is_zero = (sizes > 0) & (zeros == sizes)
     shapes = [graph.edge_shapes[id] for id in edges]
@@ -69,6 +66,24 @@ def _gradients(graph: Graph) -> tuple[int, int, int, int]:
     is_part = (sizes > 0) & (sizes < wholes)
     parts = int(np.count_nonzero(is_part))
     return len(edges) - unknown, int(np.count_nonzero(is_zero)), unknown, parts
+
+
+def _flowing(graph: Graph) -> tuple[list[int], StatisticsTable]:
+    """Return the edges along which a gradient flows, and the statistics of each."""
+    kinds = codes(graph.edge_kinds, EDGE_KINDS)
+    edges: list[int] = np.flatnonzero(kinds == EDGE_KINDS.index("gradient")).tolist()
+    if graph.edge_undefined:
+        edges = [id for id in edges if id not in graph.edge_undefined]
+    return edges, StatisticsColumns.of(graph.edge_statistics).table(edges)
+
+
+def zero_gradients_by(graph: Graph, place: Sequence[int] | Ints) -> Counter[int]:
+    """Return how many gradients of 0 arrive at the nodes of each place, where ``place[id]`` is that
+    of node ``id``, -1 for none."""
+    edges, table = _flowing(graph)
+    sizes, zeros = table.columns[0], table.columns[ZEROS]
+    found = np.flatnonzero((sizes > 0) & (zeros == sizes)).tolist()
+    return Counter(int(place[graph.edge_targets[edges[at]]]) for at in found)
 
 
 def _parameters(graph: Graph) -> int:

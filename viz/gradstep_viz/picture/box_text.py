@@ -9,7 +9,7 @@ from gradstep.graph.model import Graph, Group
 from gradstep.graph.statistics import Statistics, format_bytes, format_shape
 from gradstep.text import plural, printable
 from gradstep_viz.picture import formatting
-from gradstep_viz.picture.magnitude import Gradients, sign
+from gradstep_viz.picture.magnitude import ZERO_SIGN, Gradients, sign
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 72
@@ -106,6 +106,8 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts.append(formatting.parameters(group.parameters))
     if group.saved_bytes and (not forward or view != "both"):
         parts.append(f"saves {format_bytes(group.saved_bytes)}")
+    if zeros := group.zero_gradients:
+        parts.append(f"{ZERO_SIGN} {plural(zeros, 'gradient')} {'is' if zeros == 1 else 'are'} 0")
     return " · ".join(part for part in parts if part)
 
 
