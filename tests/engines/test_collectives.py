@@ -57,6 +57,8 @@ COMMANDS = {
 }  # fmt: skip
 
 ENDS_EARLY = ("first",)  # the program ends when its call is drawn
+LEFT_ALONE = "Connection closed by peer"
+"""What a process says that waits for one which has ended so."""
 
 
 class Case(NamedTuple):
@@ -131,6 +133,8 @@ def problems(case: Case, folder: Path, plain: Sequence[Outcome]) -> list[str]:
     for rank, (ours, theirs) in enumerate(zip(outcomes, plain, strict=True)):
         if case.command in ENDS_EARLY:
             theirs = Outcome(0, "", "", theirs.collectives[: len(ours.collectives)])
+            if LEFT_ALONE in ours.said and "defect of gradstep" not in ours.said:
+                ours = ours._replace(code=0, said="")
         if ours.collectives != theirs.collectives:
             wrong.append(f"{rank}: {difference(ours.collectives, theirs.collectives)}")
         if ours.code == -signal.SIGALRM:
@@ -194,7 +198,7 @@ def test_nor_under_torchrun(program: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for rank, theirs in enumerate(plain):
         assert collectives_of(rank, folder) == theirs.collectives
-        assert theirs.printed in done.stdout.decode()
+        assert theirs.printed.strip() in done.stdout.decode()  # the lines of both may be one
 
 
 ADDED = {
