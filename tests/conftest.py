@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.both import TORCH
+from tests.extras import missing_extras, reason_to_skip
 
 T = TypeVar("T")
 
@@ -219,3 +220,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name, (present, reason) in NEEDS.items():
             if item.get_closest_marker(name) and not present():
                 item.add_marker(pytest.mark.skip(reason=reason))
+        needed = [name for mark in item.iter_markers("extra") for name in mark.args]
+        if missing := missing_extras(needed):
+            item.add_marker(pytest.mark.skip(reason=reason_to_skip(missing)))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import pytest
 
 from gradstep import debugger, findings
+from gradstep.extras import EXTRA_OF
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {  # of the packages that are installed, and below which of the repository's they are
@@ -168,6 +169,20 @@ def test_the_wheel_names_command_python_and_licence(wheel: zipfile.ZipFile) -> N
     targets = re.findall(r'(?:\]\(|src="|srcset=")([^)" ]+)', information["METADATA"])
     assert len(targets) > 20
     assert [target for target in targets if not target.startswith("https://")] == []
+
+
+def test_the_wheel_needs_little_and_its_extras_bring_what_messages_say(
+    wheel: zipfile.ZipFile,
+) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    needs = re.findall(
+        r"^Requires-Dist: ([\w-]+)(?:\[.*?\])?[^;\n]*(?:; extra == '(\w+)')?$",
+        wheel.read(name).decode(), re.M,
+    )  # fmt: skip
+    needed = {package for package, extra in needs if not extra}
+    assert needed == {"numpy", "graphviz", "textual", "rich", "platformdirs"}
+    brought = {(package.replace("-", "_"), extra) for package, extra in needs}
+    assert {*EXTRA_OF.items()} <= brought
 
 
 # --- imports -----------------------------------------------------------------------------------

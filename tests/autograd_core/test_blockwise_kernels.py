@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.nn import functional as F
-from autograd_core.op import OPS
+from autograd_core.op import OPS, Op
 from autograd_core.op.blocks import in_blocks
 from autograd_core.op.buffering import short_buffers
 from autograd_core.op.literals import as_passes
@@ -100,7 +100,18 @@ RULES_IN_BLOCKS = sorted(
 )
 
 
-@pytest.mark.parametrize(("name", "edge"), RULES_IN_BLOCKS)
+def needs_scipy(op: Op) -> bool:
+    return op.call.__module__.endswith("special_functions")
+
+
+@pytest.mark.parametrize(
+    ("name", "edge"),
+    [
+        pytest.param(name, edge, marks=pytest.mark.extra("scipy")) if needs_scipy(OPS[name])
+        else (name, edge)
+        for name, edge in RULES_IN_BLOCKS
+    ],
+)  # fmt: skip
 def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> None:
     op = OPS[name]
     rule, rng = op.rules[edge], np.random.default_rng(0)

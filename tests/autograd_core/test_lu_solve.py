@@ -95,6 +95,7 @@ def test_systems_of_other_shapes_and_dtypes_are_refused(LU: Any, b: Any, words: 
         ((3, 2, 2), (3, 2, 0), (3, 2, 0)),
     ],
 )
+@pytest.mark.extra("scipy")
 def test_where_nothing_is_to_be_solved_shapes_are_kept(
     matrices: tuple[int, ...], values: tuple[int, ...], result: tuple[int, ...]
 ) -> None:
@@ -115,6 +116,7 @@ def test_where_nothing_is_to_be_solved_shapes_are_kept(
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (0, 2, 3), (2, 3, 0)])
+@pytest.mark.extra("scipy")
 def test_factors_of_empty_matrices_have_the_shapes_of_factors(shape: tuple[int, ...]) -> None:
     *lead, rows, columns = shape
     inner = min(rows, columns)
@@ -129,6 +131,7 @@ def test_factors_of_empty_matrices_have_the_shapes_of_factors(shape: tuple[int, 
     np.testing.assert_array_equal(P.numpy(), np.broadcast_to(np.eye(rows), P.shape))
 
 
+@pytest.mark.extra("scipy")
 def test_batches_of_exchanges_become_permutations_one_by_one() -> None:
     rng = np.random.default_rng(0)
     x = torch.tensor(rng.standard_normal((2, 3, 4, 4)))

@@ -129,6 +129,7 @@ def test_what_scripts_set_is_accepted(torch: Any) -> None:
     assert str(type(torch.ones(1))).endswith(f"{torch.__name__}.Tensor'>")
 
 
+@pytest.mark.extra("scipy")
 def test_the_first_name_has_functions_of_networks(torch: Any) -> None:
     assert tuple(torch.layer_norm(torch.ones(2, 3), (3,)).shape) == (2, 3)
     assert torch.ones(1).polygamma(1).item() == pytest.approx(1.6449341)

@@ -88,7 +88,16 @@ def printed(program: Path, library: str) -> list[str]:
     return out.getvalue().replace("autograd_core", "torch").splitlines()
 
 
-@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(each, marks=pytest.mark.extra("scipy"))
+        if each.stem == "shown_tables"
+        else each
+        for each in PROGRAMS
+    ],
+    ids=lambda program: program.stem,
+)
 def test_a_program_runs_to_its_end_without_pytorch(program: Path) -> None:
     """What it prints is compared below; here the interpreter may not have PyTorch at all."""
     before = generator()

@@ -53,6 +53,7 @@ def run_by(loop: Callable[..., None] | None, seed: int) -> Outcome:
         return run(autograd_core, seed)
 
 
+@pytest.mark.extra("scipy")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_loops_of_the_engine_find_the_same_derivatives(part: int) -> None:
     for seed in seeds(part):
@@ -62,6 +63,7 @@ def test_the_loops_of_the_engine_find_the_same_derivatives(part: int) -> None:
             assert plain.bits() == found.bits(), f"program {seed}, {loop.__name__}:\n{plain.text}"
 
 
+@pytest.mark.extra("scipy")
 def test_the_programs_reach_every_op_and_function() -> None:
     said = {line for seed in range(PARTS * EACH) for line in run(autograd_core, seed).text.split()}
     assert {*SEVERAL, *functions(autograd_core)} <= said

@@ -309,7 +309,8 @@ def test_a_link_is_followed(capsys: Captured) -> None:
     "command",
     [
         "check", "check -q", "check --format json", "render", "film", "why run.gsr x",
-        "debug --batch --ex next", "debug --fail-on nan", "plot", "diff run.gsr run.gsr",
+        "debug --batch --ex next", "debug --fail-on nan",
+        pytest.param("plot", marks=pytest.mark.extra("plot")), "diff run.gsr run.gsr",
         "diff --ranks run.gsr", "check run.gsr run.gsr",
     ],
 )  # fmt: skip

@@ -42,12 +42,16 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(name, marks=pytest.mark.extra("plot")) if name == "plot" else name
+        for name in COMMANDS
+    ],
+)
 def test_children_leave_the_end_of_the_command_to_their_parent(
     command: str, tmp_path: Path
 ) -> None:
-    if command == "plot":
-        pytest.importorskip("matplotlib")
     (tmp_path / "script.py").write_text(SCRIPT)
     plain = run_python(["script.py"], tmp_path)
     assert plain.stdout == "runs on 0\nexits 0\ncomplains 1\nraises 1\n"

@@ -32,7 +32,6 @@ printf '%s\\n' "${COMPREPLY[@]}"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program, a recording of it, the script that bash reads, and the command."""
-    pytest.importorskip("shtab", reason="shtab is not installed (the extra 'completion' has it)")
     folder = tmp_path_factory.mktemp("completion")
     (folder / "train.py").write_text(TRAINING)
     assert run_gradstep(["record", "-o", "run.gsr", "train.py"], folder).returncode == 0
@@ -46,6 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.extra("completion")
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("words", "completions"),
@@ -70,9 +70,9 @@ def test_bash_completes(folder: Path, words: str, completions: set[str]) -> None
     assert set(done.stdout.splitlines()) == completions
 
 
+@pytest.mark.extra("completion")
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_have_a_script(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("shtab", reason="shtab is not installed (the extra 'completion' has it)")
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
     assert "gradstep completion --leaves" in script

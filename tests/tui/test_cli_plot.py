@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -28,9 +27,7 @@ for step in range(12):
 print("printed")
 sys.exit(int(sys.argv[1]))
 """
-needs_matplotlib = pytest.mark.skipif(
-    find_spec("matplotlib") is None, reason="matplotlib, which draws plots, is not installed"
-)
+needs_matplotlib = pytest.mark.extra("plot")
 
 
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
@@ -111,7 +108,7 @@ def test_without_matplotlib_the_program_does_not_run(
     assert main(["plot", "train.py", "0"]) == 4
     out, err = capfd.readouterr()
     assert out == ""
-    assert "pip install matplotlib" in err
+    assert 'pip install "gradstep[plot]"' in err
 
 
 @needs_matplotlib

@@ -24,9 +24,7 @@ x = torch.tensor(3.0, requires_grad=True)
 loss = x * x
 loss.backward()
 """
-needs_matplotlib = pytest.mark.skipif(
-    __import__("importlib.util").util.find_spec("matplotlib") is None, reason="no matplotlib"
-)
+needs_matplotlib = pytest.mark.extra("plot")
 TEXTS = [name for name, format in FORMATS.items() if format.is_text]
 PAINTED = [pytest.param(name, marks=pytest.mark.fonts) for name in ("png", "pdf")]
 

@@ -18,8 +18,10 @@ from tests.engines.architecture_programs import on_the_core
 FOLDER = Path(__file__).parent / "programs_for_pictures"
 PROGRAMS = {each.stem: each.read_text("utf-8") for each in sorted(FOLDER.glob("*.py"))}
 ALL = {**ARCHITECTURES, **PROGRAMS}
+BY_SCIPY = {"many_results"}  # on the core: the rule of qr
 EACH = [
-    *PROGRAMS,
+    *[name for name in PROGRAMS if name not in BY_SCIPY],
+    *[pytest.param(name, marks=pytest.mark.extra("scipy")) for name in BY_SCIPY],
     *[pytest.param(name, marks=pytest.mark.slow) for name in ARCHITECTURES],  # 2 s each, and more
 ]
 

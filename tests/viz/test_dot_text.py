@@ -52,6 +52,7 @@ def test_to_graphviz_gives_a_digraph_to_go_on_with() -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.extra("graphviz")
 def test_graphviz_reads_it_with_every_id_in_place(view: View) -> None:
     picture = make_picture(sample_graphs.mlp(), view)
     answer = json.loads(EmbeddedGraphviz().render(write_dot(picture), "json0"))
@@ -106,6 +107,7 @@ REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irre
 
 
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
+@pytest.mark.extra("graphviz")
 def test_the_halves_stand_side_by_side(program: Callable[[], sample_programs.Program]) -> None:
     picture = make_picture(fold(graph_of(program), max_boxes=40))
     answer = EmbeddedGraphviz().render(write_dot(picture), "json0")
@@ -114,6 +116,7 @@ def test_the_halves_stand_side_by_side(program: Callable[[], sample_programs.Pro
 
 
 @given(twins())
+@pytest.mark.extra("graphviz")
 def test_the_halves_of_random_graphs_stand_side_by_side(graph: Graph) -> None:
     picture = make_picture(graph)
     check_halves(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
@@ -152,6 +155,7 @@ def test_each_half_is_a_cluster_under_its_caption() -> None:
     assert "cluster" not in to_graphviz(sample_graphs.quadratic(), view="backward").source
 
 
+@pytest.mark.extra("graphviz")
 def test_the_layout_of_graphviz_puts_each_caption_above_its_half() -> None:
     picture = make_picture(sample_graphs.quadratic())
     layout = read_layout(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
@@ -164,6 +168,7 @@ def test_the_layout_of_graphviz_puts_each_caption_above_its_half() -> None:
     assert all(a.right < b.x for a, b in pairwise(rows) if a.y == b.y)
 
 
+@pytest.mark.extra("graphviz")
 def test_a_png_has_the_layout_that_was_asked_for() -> None:
     class Painter:
         name, formats, source = "painter", frozenset({"png"}), "svg"
@@ -179,6 +184,7 @@ def test_a_png_has_the_layout_that_was_asked_for() -> None:
     assert drawn("graphviz") != drawn("own")
 
 
+@pytest.mark.extra("graphviz")
 def test_labels_come_back_as_they_were_written() -> None:
     names = ['"', "\\", "\\N", "\\l", "a\\", "<b>", "<", "&lt;", "{|}", "%", "é∂量", "x;y", "//"]
     build = GraphBuilder("names")

@@ -9,7 +9,6 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -23,10 +22,7 @@ from gradstep_viz.plots.drawing import palette
 from tests.viz.runs import run_of
 from tests.viz.test_theme_contrast import contrast
 
-drawn_by_matplotlib = pytest.mark.skipif(
-    find_spec("matplotlib") is None,
-    reason="matplotlib, which draws plots, is not installed",
-)
+drawn_by_matplotlib = pytest.mark.extra("plot")
 EVIL = "a<b>&\"'$x_1$\x1b[31m\u202e</script>"
 
 
@@ -148,7 +144,9 @@ def test_the_page_names_every_cell_and_loads_nothing() -> None:
 
 def test_without_matplotlib_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(RendererUnavailable, match="pip install matplotlib"):
+    with pytest.raises(
+        RendererUnavailable, match=r'matplotlib is not installed; pip install "gradstep\[plot\]"'
+    ):
         plot(sick_run())
 
 

@@ -227,18 +227,19 @@ def place(
     if layout != "graphviz":
         return own or lay_out(picture), ()
     failures: list[str] = []
+    missing: list[VizError] = []
     for renderer in renderers:
         if "json0" not in renderer.formats:
             continue
         try:
             answer = renderer.render(write_dot(picture), "json0")
             return read_layout(picture, answer), tuple(failures)
-        except RendererUnavailable:
-            continue
+        except RendererUnavailable as error:
+            missing.append(error)
         except RenderingFailed as error:
             failures.append(error.what)
         except Exception as error:
             failures.append(f"{renderer.name} crashed ({type(error).__name__})")
     if not failures:
-        failures.append("Graphviz is not installed")
+        failures.append(str(all_failed("the layout of Graphviz", missing)))
     return own or lay_out(picture), (*failures, "drawn with gradstep's own layout instead")

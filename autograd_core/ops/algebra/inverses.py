@@ -22,6 +22,7 @@ from autograd_core.ops.checks import scalar_name
 from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.scipy_functions import from_scipy
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.ops.shaping.shape import unsqueeze
 
@@ -213,8 +214,7 @@ def matrix_exp(self, /):
         check_square("linalg.matrix_exp", self)
     if not self.size:
         return np.array(self)
-    from scipy.linalg import expm  # slow to import
-
+    expm = from_scipy("linalg", "expm")
     wide = self.astype(np.float32) if self.dtype == np.float16 else self
     return each_matrix(lambda a: (expm(a),), wide)[0].astype(self.dtype, copy=False)
 

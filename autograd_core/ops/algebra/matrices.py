@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.scipy_functions import from_scipy
 from autograd_core.ops.shaping.diagonals import tril
 from autograd_core.ops.shaping.shape import transpose
 from autograd_core.tensor import Tensor
@@ -124,11 +125,9 @@ def same_batch(*arrays: Any) -> list[Any]:
 
 
 def lapack(x: Any, *names: str) -> Any:
-    """LAPACK's or BLAS's routines for the dtype of ``x``; SciPy is imported where it is needed."""
-    from scipy.linalg import get_blas_funcs, get_lapack_funcs  # slow to import
-
-    find = get_blas_funcs if names == ("trsm",) else get_lapack_funcs
-    return find(names, (x,))
+    """LAPACK's or BLAS's routines for the dtype of ``x``."""
+    kind = "blas" if names == ("trsm",) else "lapack"
+    return from_scipy("linalg", f"get_{kind}_funcs")(names, (x,))
 
 
 def factored(

@@ -20,6 +20,7 @@ from autograd_core.ops.pointwise.elementwise import (
     where,
     within,
 )
+from autograd_core.ops.scipy_functions import special
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.tensor.size import wrapped
 
@@ -36,9 +37,7 @@ _POWERS: Final = tuple(
 
 def ndtr(x: Any) -> Any:
     """SciPy's, correct to the last digits, also far out where it is almost 0."""
-    from scipy.special import ndtr  # half of the start-up time, if it were imported with us
-
-    return ndtr(x).astype(x.dtype, copy=False)  # SciPy has none for float16
+    return special("ndtr", x)
 
 
 def normal_bend(out: Any, square: Any, x: Any) -> None:

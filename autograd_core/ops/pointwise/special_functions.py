@@ -11,16 +11,8 @@ from autograd_core.dtype import Number
 from autograd_core.op import FLOATING, pointwise, public
 from autograd_core.ops.pointwise.elementwise import exp, log, neg, sign, where
 from autograd_core.ops.pointwise.exponential import log1p
+from autograd_core.ops.scipy_functions import special
 from autograd_core.tensor import Tensor
-
-
-def _scipy(name: str, *arguments: Any) -> Any:
-    """Return a function of SciPy's, which is imported now, in the dtype of its arguments."""
-    from scipy import special  # takes as long to import as our core
-
-    with np.errstate(all="ignore"):
-        result = np.asarray(getattr(special, name)(*arguments))
-    return result.astype(np.result_type(*arguments), copy=False)
 
 
 @pointwise(
@@ -30,7 +22,7 @@ def _scipy(name: str, *arguments: Any) -> Any:
 )
 def erf(self):
     """Return the error function."""
-    return _scipy("erf", self)
+    return special("erf", self)
 
 
 @pointwise(
@@ -40,7 +32,7 @@ def erf(self):
 )
 def erfc(self):
     """Return ``1 - erf(self)``, accurate for large ``self``."""
-    return _scipy("erfc", self)
+    return special("erfc", self)
 
 
 @pointwise(
@@ -50,13 +42,13 @@ def erfc(self):
 )
 def erfinv(self):
     """Return the inverse of the error function; NaN outside [-1, 1]."""
-    return _scipy("erfinv", self)
+    return special("erfinv", self)
 
 
 @pointwise(self=lambda g, self: g * digamma(self), aliases="special.gammaln", **FLOATING)
 def lgamma(self):
     """Return the logarithm of the absolute value of the gamma function."""
-    return _scipy("gammaln", np.where(np.isneginf(self), np.inf, self))
+    return special("gammaln", np.where(np.isneginf(self), np.inf, self))
 
 
 @pointwise(
@@ -64,7 +56,7 @@ def lgamma(self):
 )
 def digamma(self):
     """Return the derivative of :func:`lgamma`."""
-    return _scipy("digamma", self)
+    return special("digamma", self)
 
 
 @pointwise(result_dtype="float", self=lambda g, self, n: g * polygamma(self, n=n + 1))
@@ -72,7 +64,7 @@ def polygamma(self, *, n):
     """Return the ``n``-th derivative of :func:`digamma`."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return _scipy("polygamma", n, self)
+    return special("polygamma", n, self)
 
 
 @pointwise(
@@ -83,14 +75,14 @@ def polygamma(self, *, n):
 )
 def mvlgamma(self, /, p: int):
     """Return the logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
-    terms = sum(_scipy("gammaln", self - i / 2) for i in range(p))
+    terms = sum(special("gammaln", self - i / 2) for i in range(p))
     return terms + p * (p - 1) / 4 * math.log(math.pi)
 
 
 @pointwise(self=lambda g, self: g * i1(self), aliases="special.i0", **FLOATING)
 def i0(self):
     """Return the modified Bessel function of order 0."""
-    return _scipy("i0", self)
+    return special("i0", self)
 
 
 @pointwise(
@@ -104,7 +96,7 @@ def i0(self):
 )
 def i1(self):
     """Modified Bessel function of order 1."""
-    return _scipy("i1", self)
+    return special("i1", self)
 
 
 _ROOT = math.sqrt(2 * math.pi)
@@ -118,7 +110,7 @@ _ROOT = math.sqrt(2 * math.pi)
 )
 def entr(self):
     """Return ``-self * log(self)``; 0 at 0, -inf below."""
-    return _scipy("entr", self)
+    return special("entr", self)
 
 
 @pointwise(
@@ -129,7 +121,7 @@ def entr(self):
 )
 def erfcx(self):
     """Return ``exp(self ** 2) * erfc(self)``."""
-    return _scipy("erfcx", self)
+    return special("erfcx", self)
 
 
 @pointwise(
@@ -140,7 +132,7 @@ def erfcx(self):
 )
 def i0e(self):
     """Return the modified Bessel function of order 0, times ``exp(-abs(self))``."""
-    return _scipy("i0e", self)
+    return special("i0e", self)
 
 
 @pointwise(
@@ -151,7 +143,7 @@ def i0e(self):
 )
 def i1e(self):
     """Return the modified Bessel function of order 1, times ``exp(-abs(self))``."""
-    return _scipy("i1e", self)
+    return special("i1e", self)
 
 
 def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
@@ -169,7 +161,7 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
 )
 def log_ndtr(self):
     """Return the logarithm of the normal cumulative distribution function."""
-    return _scipy("log_ndtr", self)
+    return special("log_ndtr", self)
 
 
 @pointwise(
@@ -180,7 +172,7 @@ def log_ndtr(self):
 )
 def ndtri(self):
     """Return the inverse of the normal cumulative distribution function."""
-    return _scipy("ndtri", self)
+    return special("ndtri", self)
 
 
 @pointwise(
@@ -192,7 +184,7 @@ def ndtri(self):
 )
 def xlog1py_tensor(self, other):
     """Return ``self * log1p(other)``; 0 where ``self`` is 0."""
-    return _scipy("xlog1py", self, other)
+    return special("xlog1py", self, other)
 
 
 @pointwise(
@@ -203,7 +195,7 @@ def xlog1py_tensor(self, other):
 )
 def xlog1py_of_number(other, *, self):
     """Return ``self * log1p(other)``."""
-    return _scipy("xlog1py", np.asarray(self, other.dtype), other)
+    return special("xlog1py", np.asarray(self, other.dtype), other)
 
 
 @pointwise(
@@ -214,7 +206,7 @@ def xlog1py_of_number(other, *, self):
 )
 def xlog1py_number(self, *, other):
     """Return ``self * log1p(other)``."""
-    return _scipy("xlog1py", self, np.asarray(other, self.dtype))
+    return special("xlog1py", self, np.asarray(other, self.dtype))
 
 
 @public(name="special.ndtr", out="cast")

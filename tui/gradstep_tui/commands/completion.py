@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from gradstep.extras import how_to_install
 from gradstep_tui.cli import COMMANDS
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.errors import ExitCode, Failure
@@ -18,8 +19,8 @@ from gradstep_tui.output import show
 _SHELLS: Final = ("bash", "zsh", "fish")
 _FILES: Final = ("FILE", "FOLDER", "A", "B", "RECORDING")
 """The words by which help calls files."""
-_NOTES = """\
-It needs shtab: pip install shtab.
+_NOTES = f"""\
+It needs shtab: {how_to_install("shtab")}
 
 examples:
   gradstep completion bash > ~/.local/share/bash-completion/completions/gradstep
@@ -65,7 +66,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     if options.shell is None:
         raise Failure(f"completion: name a shell: {', '.join(_SHELLS)}", ExitCode.USAGE)
     if find_spec("shtab") is None:
-        raise Failure("completion needs shtab: pip install shtab", ExitCode.USAGE)
+        raise Failure(f"completion needs shtab: {how_to_install('shtab')}", ExitCode.USAGE)
     import shtab  # an extra
 
     show(shtab.complete(_whole(), options.shell))

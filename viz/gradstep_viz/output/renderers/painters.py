@@ -8,7 +8,6 @@ The bytes of a PDF differ from run to run, as svg2pdf numbers its fonts in any o
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 import re
 from collections.abc import Callable
@@ -16,6 +15,7 @@ from types import ModuleType
 from typing import Literal
 
 from gradstep_viz.errors import RendererUnavailable, RenderingFailed
+from gradstep_viz.extras import load_extra
 from gradstep_viz.output.svg import title_of
 from gradstep_viz.theme import FONT_FAMILY
 
@@ -35,7 +35,7 @@ class Resvg:
     source: Literal["dot", "svg"] = "svg"
 
     def render(self, text: str, format: str) -> bytes:
-        module = _import("resvg_py", "resvg-py<1")
+        module = load_extra("resvg_py")
         _need_fonts(self.name, _resvg_sees_fonts(module))
         try:
             return bytes(module.svg_to_bytes(svg_string=text, zoom=_zoom(text)))
@@ -51,7 +51,7 @@ class Svg2Pdf:
     source: Literal["dot", "svg"] = "svg"
 
     def render(self, text: str, format: str) -> bytes:
-        module = _import("svg2pdf_py", "svg2pdf-py<2")
+        module = load_extra("svg2pdf_py")
         fonts = module.FontDatabase.system()
         _need_fonts(self.name, _leaves_a_trace(lambda svg: module.svg_to_pdf(svg, fonts)))
         try:
@@ -83,16 +83,6 @@ def _titled(data: bytes, title: str) -> bytes:
     return b"%s%s%s%sstartxref\n%d\n%%%%EOF\n" % (
         data, entry, table, trailer, len(data) + len(entry),
     )  # fmt: skip
-
-
-def _import(name: str, requirement: str) -> ModuleType:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        # Double quotes: every shell knows them, the Command Prompt of Windows knows no others.
-        raise RendererUnavailable(
-            f"{name} is not installed ({error})", remedy=f'pip install "{requirement}"'
-        ) from None
 
 
 def _need_fonts(name: str, there_are: bool) -> None:

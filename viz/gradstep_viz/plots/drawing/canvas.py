@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from io import BytesIO
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from gradstep_viz.errors import RendererUnavailable
+from gradstep_viz.extras import load_extra
 from gradstep_viz.plots.drawing import palette
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE, Tokens
 
@@ -124,21 +122,6 @@ class Canvas:
         return file.getvalue()
 
 
-def require_matplotlib() -> ModuleType:
-    """Return matplotlib.
-
-    Raises:
-        RendererUnavailable: it is not installed.
-    """
-    try:
-        return importlib.import_module("matplotlib")  # an extra, that takes a while to load
-    except ImportError as error:
-        raise RendererUnavailable(
-            f"plots are drawn by matplotlib, which is not installed ({error})",
-            remedy="pip install matplotlib",
-        ) from None
-
-
 @contextmanager
 def drawing() -> Iterator[None]:
     """Draw with our own settings, whatever those of the user; they are back afterwards.
@@ -146,7 +129,7 @@ def drawing() -> Iterator[None]:
     Raises:
         RendererUnavailable: matplotlib is not installed.
     """
-    matplotlib = require_matplotlib()
+    matplotlib = load_extra("matplotlib")  # takes a while to load
     with warnings.catch_warnings(), matplotlib.rc_context():
         warnings.simplefilter("ignore")  # such as of characters that no font has
         matplotlib.rcdefaults()
