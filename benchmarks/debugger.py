@@ -24,7 +24,7 @@ import numpy as np
 import autograd_core as torch
 from gradstep import trace
 from gradstep.debugger import Session
-from gradstep.graph.collector import collector_slowed
+from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from gradstep_tui.commands.fail_on import FailOn
 from samples.digits_mlp import Classifier, load_digits

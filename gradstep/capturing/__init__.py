@@ -24,10 +24,10 @@ from gradstep.capturing.statement import statement_of
 from gradstep.engines.lookup import is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.collector import collector_paused
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Cost, Graph, View
 from gradstep.graph.statistics import Statistics
+from gradstep.guest.collector import collector_paused
 from gradstep.records import LEAF, Node, Plan, Profile, Step, Tensor, resolve
 from gradstep.records import Node as GradFn
 

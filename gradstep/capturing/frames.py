@@ -10,9 +10,9 @@ from types import CodeType, FrameType
 from typing import Any, Final
 
 from gradstep.capturing.op_records import source_at
-from gradstep.graph.fence import read
 from gradstep.graph.model import Source
-from gradstep.own_files import is_user_file
+from gradstep.guest.fence import read
+from gradstep.guest.own_files import is_user_file
 
 
 def called(tensor: Any, frame: FrameType | None) -> str:

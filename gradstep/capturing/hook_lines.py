@@ -10,8 +10,8 @@ from types import CodeType
 from typing import Any, Final
 
 from gradstep.capturing.frames import user_source
-from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced
 
 _MOST: Final = 100_000
 _lines: Final[dict[tuple[int, int], Source]] = {}

@@ -10,7 +10,7 @@ from itertools import pairwise
 from types import CodeType, FrameType
 from typing import Final, NamedTuple
 
-from gradstep.graph.fence import text_of
+from gradstep.guest.fence import text_of
 
 
 class Loop(NamedTuple):

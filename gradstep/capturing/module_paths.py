@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from gradstep.engines.parameters import named_parameters
-from gradstep.graph.fence import class_has, read, text_of, variables_in
+from gradstep.guest.fence import class_has, read, text_of, variables_in
 
 MOST_ELEMENTS: Final = 1000
 """Of a list; longer ones hold data."""

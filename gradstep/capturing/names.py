@@ -26,9 +26,9 @@ from gradstep.capturing.module_paths import (
 )
 from gradstep.engines.lookup import is_tensor
 from gradstep.engines.parameters import has_data, named_parameters, whole_parameters
-from gradstep.graph.fence import attribute_of, class_has, read, text_of, variables_in
 from gradstep.graph.model import Owner
-from gradstep.own_files import is_user_file
+from gradstep.guest.fence import attribute_of, class_has, read, text_of, variables_in
+from gradstep.guest.own_files import is_user_file
 
 
 class Names:

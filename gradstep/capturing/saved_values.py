@@ -12,9 +12,9 @@ from gradstep.capturing.names import Names
 from gradstep.engines.parameters import named_buffers, named_parameters
 from gradstep.engines.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.fence import read
 from gradstep.graph.model import Memory, Owner, SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns
+from gradstep.guest.fence import read
 from gradstep.records import LEAF, Extent, KeptValue, resolve
 from gradstep.records import Node as GradFn
 

@@ -21,7 +21,7 @@ from gradstep.dap.protocol import BadMessage, Body, Channel, Unframed
 from gradstep.dap.requests import CONTINUE, Move, Requests, place_of
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.timeline import Timeline
-from gradstep.graph.collector import collector_slowed
+from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import InterceptedCall
 from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.program.process import user_code

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.engines.registry import HOMES, TENSORS
-from gradstep.graph.fence import class_has, let_through
-from gradstep.own_files import imported_pytorch
+from gradstep.guest.fence import class_has, let_through
+from gradstep.guest.own_files import imported_pytorch
 
 if TYPE_CHECKING:
     from gradstep.engines.protocol import Engine

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from gradstep.graph.fence import read
+from gradstep.guest.fence import read
 
 
 def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:

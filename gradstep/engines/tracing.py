@@ -19,8 +19,8 @@ from typing import Any, Literal
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.engines.lookup import is_imported
 from gradstep.engines.registry import TRACING
-from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import fenced, fenced_context, within_fence
+from gradstep.guest.collector import collector_paused
+from gradstep.guest.fence import fenced, fenced_context, within_fence
 
 Values = bool | Literal["core"]
 

@@ -20,10 +20,10 @@ from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.finite import amount_text
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.scaling import Scaling, scaling_of
-from gradstep.graph.fence import carried_out
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
-from gradstep.own_files import is_own_file
+from gradstep.guest.fence import carried_out
+from gradstep.guest.own_files import is_own_file
 from gradstep.records import LEAF, BackwardCall, Gradients
 from gradstep.text import listed
 

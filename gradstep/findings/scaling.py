@@ -11,9 +11,9 @@ from gradstep.debugger.snapshot.value import array_of
 from gradstep.engines.lookup import is_tensor
 from gradstep.engines.protocol import Engine
 from gradstep.findings.linting.finding import Finding
-from gradstep.graph.fence import attribute_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.guest.fence import attribute_of
 from gradstep.records import BackwardCall, Node
 
 

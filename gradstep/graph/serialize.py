@@ -43,7 +43,6 @@ import re
 from typing import Any, get_args
 
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.collector import collector_paused
 from gradstep.graph.model import (
     Cost,
     Edge,
@@ -66,6 +65,7 @@ from gradstep.graph.model import (
     short_name,
 )
 from gradstep.graph.statistics import Statistics
+from gradstep.guest.collector import collector_paused
 
 FORMAT = "gradstep-graph"
 VERSION = 1

@@ -20,9 +20,9 @@ from gradstep.engines.driver import Driver
 from gradstep.engines.interception import asking, listen, stop_listening
 from gradstep.engines.lookup import engine_of_call, is_tensor
 from gradstep.engines.tracing import Values, trace
-from gradstep.graph.collector import collector_paused, collector_slowed
-from gradstep.graph.fence import answered, carried_out, fenced, is_ours, tell, within_fence
 from gradstep.graph.model import Graph
+from gradstep.guest.collector import collector_paused, collector_slowed
+from gradstep.guest.fence import answered, carried_out, fenced, is_ours, tell, within_fence
 from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
 from gradstep.program.noted_calls import NotedCalls
 from gradstep.records import BackwardCall, CallKind, Gradients

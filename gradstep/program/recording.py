@@ -19,12 +19,12 @@ from typing import Any, Self, get_args
 import numpy as np
 
 from gradstep.graph.statistics import Trouble
+from gradstep.guest.ranks import rank_and_size
 from gradstep.program.calls import CallSelector, intercepting
 from gradstep.program.errors import BadTarget, ScriptExited, ScriptFailed
 from gradstep.program.process import run_as_main
 from gradstep.program.run import Failure
 from gradstep.program.target import Target, require_file
-from gradstep.ranks import rank_and_size
 from gradstep.recording.facts import Header, Level
 from gradstep.recording.schedule import BUDGET, Schedule
 from gradstep.recording.watcher import Flight, Watcher

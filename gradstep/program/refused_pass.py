@@ -19,8 +19,8 @@ from gradstep.capturing.op_records import (
 )
 from gradstep.capturing.sources import portable
 from gradstep.engines.lookup import engine_of, is_tensor
-from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced
 
 if TYPE_CHECKING:
     from gradstep.findings.linting import Finding

@@ -12,7 +12,7 @@ from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
 from gradstep.engines.lookup import UnreadablePyTorch, engine_of, is_tensor, unreadable
 from gradstep.engines.tracing import Values, trace
-from gradstep.graph.fence import has_failed, tell_anew
+from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import (
     CallSelector,
     Handle,

@@ -15,7 +15,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Final
 
-from gradstep.own_files import is_own_file
+from gradstep.guest.own_files import is_own_file
 
 _MOST: Final = 100
 """Files of a program that are read."""

@@ -10,8 +10,8 @@ from traceback import StackSummary
 from types import FrameType, TracebackType
 from typing import Any, Final, TypeVar
 
-from gradstep.graph.fence import within_fence
-from gradstep.own_files import StackEntry, frames_of_program, is_user_file
+from gradstep.guest.fence import within_fence
+from gradstep.guest.own_files import StackEntry, frames_of_program, is_user_file
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, Final
 
-from gradstep.graph.fence import fenced
-from gradstep.own_files import StackEntry, frames_of_program
+from gradstep.guest.fence import fenced
+from gradstep.guest.own_files import StackEntry, frames_of_program
 
 _DISPATCH: Final = "__torch_dispatch__"
 _HANDING_ON: Final = ("__torch_function__", _DISPATCH, "noted", "passed", "apply")

@@ -11,8 +11,8 @@ from weakref import ref
 from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.names import Names
 from gradstep.engines.protocol import Engine
-from gradstep.graph.fence import attribute_of
 from gradstep.graph.statistics import Statistics
+from gradstep.guest.fence import attribute_of
 from gradstep.recording.facts import Leaf, LeafFacts, ParameterGroup, Training
 from gradstep.recording.run import Sink
 from gradstep.records import BackwardCall

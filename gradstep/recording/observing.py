@@ -18,10 +18,10 @@ from gradstep.capturing.sources import with_portable_sources
 from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.protocol import Engine
-from gradstep.graph.collector import collector_paused, collector_slowed
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.guest.collector import collector_paused, collector_slowed
 from gradstep.recording.facts import (
     NONE,
     DeliveryFacts,

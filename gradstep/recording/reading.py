@@ -21,10 +21,10 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import tell
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
+from gradstep.guest.collector import collector_paused
+from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
 from gradstep.recording.errors import BadRecording, NotRecorded, RecordingError
 from gradstep.recording.facts import (

@@ -20,9 +20,9 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.engines.lookup import engine_of_call
 from gradstep.engines.protocol import Engine
-from gradstep.graph.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
+from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
 from gradstep.recording.leaves import Before, LeafWatch
 from gradstep.recording.observing import Observed, observe

@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import RLock
 from typing import Any, Final
 
-from gradstep.graph.fence import tell
 from gradstep.graph.serialize import from_json
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
 from gradstep.recording.claiming import Claimed, claim, place_at, said
 from gradstep.recording.errors import RecordingError

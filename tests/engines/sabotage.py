@@ -54,7 +54,7 @@ ENTRIES = {
     "Copy.__init__", "Copy.__del__", "Share.__del__", "_Life.__init__", "_Life.__del__",
 }  # fmt: skip
 """The entries into our code, which cannot be left out; what they call can."""
-FENCE = "graph/fence.py"
+FENCE = "guest/fence.py"
 
 
 class Sabotage(Exception):

@@ -16,8 +16,8 @@ import pytest
 
 import autograd_core
 from gradstep.engines.native import NativeEngine
-from gradstep.graph import fence
-from gradstep.graph.fence import (
+from gradstep.guest import fence
+from gradstep.guest.fence import (
     CallRun,
     answered,
     call_run,

@@ -13,7 +13,7 @@ import pytest
 from gradstep.findings.linting import Finding
 from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.findings.whole_run.watch import Evidence
-from gradstep.graph.fence import not_shown, tell_anew
+from gradstep.guest.fence import not_shown, tell_anew
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.reading import FileRun
 from tests.forking import ROOT, run_python

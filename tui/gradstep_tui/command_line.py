@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
-from gradstep.ranks import rank_and_size
+from gradstep.guest.ranks import rank_and_size
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import Parser
 from gradstep_tui.output import say

@@ -21,7 +21,7 @@ from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
-from gradstep.graph.fence import carried_out, tell
+from gradstep.guest.fence import carried_out, tell
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title
 from gradstep.program.errors import ScriptDone
 from gradstep.program.process import user_code

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from gradstep.comparing.ranks import RankFinding, compare_ranks
-from gradstep.graph.collector import collector_slowed
+from gradstep.guest.collector import collector_slowed
 from gradstep.recording.reading import FileRun
 from gradstep.text import plural
 from gradstep_tui.errors import ExitCode, Failure

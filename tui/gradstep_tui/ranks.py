@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gradstep.ranks import rank_and_size
+from gradstep.guest.ranks import rank_and_size
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradstep.capturing.sources import with_portable_sources
-from gradstep.graph.collector import collector_paused
 from gradstep.graph.folding import Item
 from gradstep.graph.model import Graph, View
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.collector import collector_paused
 from gradstep.text import plural
 from gradstep_viz.errors import (
     NothingToDraw,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from gradstep.graph.collector import collector_paused
 from gradstep.graph.model import Graph
+from gradstep.guest.collector import collector_paused
 from gradstep_viz.errors import FormatMismatch, UnknownFormat
 from gradstep_viz.formats import FORMATS, Drawing, size_of
 from gradstep_viz.level_of_detail import chosen_part

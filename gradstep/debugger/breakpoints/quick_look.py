@@ -16,8 +16,8 @@ from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
 from gradstep.debugger.snapshot.value import value
 from gradstep.engines.lookup import engine_of_call
-from gradstep.graph.fence import tell
 from gradstep.graph.model import Source
+from gradstep.guest.fence import tell
 from gradstep.records import BackwardCall, Gradients
 
 _OF_PLACES: Final = re.compile(r"\b(address|scope|file|line)\b")

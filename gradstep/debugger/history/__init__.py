@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gradstep.debugger.errors import StepLost
 from gradstep.engines.driver import Driver, Pending, Replay
 from gradstep.graph.addresses import step_number
-from gradstep.graph.collector import give_back_memory
+from gradstep.guest.collector import give_back_memory
 from gradstep.records import Step
 
 if TYPE_CHECKING:

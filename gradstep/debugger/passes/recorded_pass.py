@@ -19,8 +19,8 @@ from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.engines.driver import Driver
 from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, node_text
-from gradstep.graph.fence import answered, tell
 from gradstep.graph.model import Source
+from gradstep.guest.fence import answered, tell
 from gradstep.records import LEAF, BackwardCall, Gradients, Node, Profile
 from gradstep.text import listed
 

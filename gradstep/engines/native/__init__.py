@@ -43,7 +43,7 @@ from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, moved, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
-from gradstep.own_files import OWN_FILES
+from gradstep.guest.own_files import OWN_FILES
 from gradstep.records import Extent, KeptValue, Profile
 
 T = TypeVar("T")

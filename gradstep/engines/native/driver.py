@@ -33,7 +33,7 @@ from gradstep.engines.driver import (
 from gradstep.engines.native.arrays import array_of, share
 from gradstep.engines.native.changes import Changes, gradient_at, nodes_of_user, runs_user_code
 from gradstep.engines.native.hooks import Watch
-from gradstep.graph.fence import by_program, run_of, within_fence
+from gradstep.guest.fence import by_program, run_of, within_fence
 from gradstep.records import Gradients, Interceptor, Place, Step
 
 _FEWEST = 4  # nodes that are worth a loop of their own

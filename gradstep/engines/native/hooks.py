@@ -12,7 +12,7 @@ import numpy as np
 from autograd_core.autograd.hooks import HookKind, hook_name
 from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
-from gradstep.graph.fence import within_fence
+from gradstep.guest.fence import within_fence
 from gradstep.records import HookCall
 
 KINDS: Final[tuple[HookKind, ...]] = ("tensor", "pre", "post", "accumulated")

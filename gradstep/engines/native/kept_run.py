@@ -22,8 +22,8 @@ from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
 from gradstep.engines.native.changes import keep_of_user, nodes_of_user
 from gradstep.engines.protocol import OnGradients, values_of_call
-from gradstep.graph.fence import carried_out, run_of
 from gradstep.graph.statistics import length
+from gradstep.guest.fence import carried_out, run_of
 
 _HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""

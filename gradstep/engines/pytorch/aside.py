@@ -27,8 +27,8 @@ from gradstep.engines.pytorch.private import (
     skip_code,
 )
 from gradstep.engines.tracing import following
-from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced
 
 _ASIDE: Final = "what follows code that PyTorch traces or compiles"
 

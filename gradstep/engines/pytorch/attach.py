@@ -9,7 +9,7 @@ from typing import cast
 
 from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.engines.lookup import unreadable
-from gradstep.graph.fence import fenced_context, tell, within_fence
+from gradstep.guest.fence import fenced_context, tell, within_fence
 
 
 @contextmanager

@@ -28,8 +28,8 @@ from gradstep.engines.pytorch.private import (
     torch_c,
     transform_level,
 )
-from gradstep.graph.fence import fenced, raised, run_of, within_fence
-from gradstep.own_files import StackEntry, frames_of_program
+from gradstep.guest.fence import fenced, raised, run_of, within_fence
+from gradstep.guest.own_files import StackEntry, frames_of_program
 from gradstep.records import Interceptor
 
 _ENGINE: Final[Any] = run_backward()

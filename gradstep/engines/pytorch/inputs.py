@@ -21,7 +21,7 @@ from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import grad_enabled, unobserved
 from gradstep.engines.pytorch.schema import is_mutable
 from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
-from gradstep.graph.fence import fenced, within_fence
+from gradstep.guest.fence import fenced, within_fence
 
 
 class Budget:

@@ -17,8 +17,8 @@ from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGr
 from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import functions, run_backward, unobserved
-from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced
 
 _marks: Final[set[ref[FreedMark]]] = set()  # a WeakSet takes ten times as long
 

@@ -16,7 +16,7 @@ from torch.compiler import is_dynamo_compiling
 
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import skip_code, unobserved
-from gradstep.graph.fence import within_fence
+from gradstep.guest.fence import within_fence
 
 _STEPS: Final = "what the steps of optimizers change"
 _HOOKS: Final = "hooks of tensors"

@@ -16,7 +16,7 @@ from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, 
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
 from gradstep.engines.pytorch.private import sequence_nr, skip_code
-from gradstep.graph.fence import fenced_context
+from gradstep.guest.fence import fenced_context
 
 
 @contextmanager

@@ -48,8 +48,8 @@ from gradstep.engines.pytorch.schema import (
 )
 from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, is_single, shape_of
 from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
-from gradstep.graph.fence import fenced
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced
 
 _LIFT: Final = torch.ops.aten.lift_fresh.default
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node

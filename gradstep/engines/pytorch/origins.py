@@ -58,8 +58,8 @@ from gradstep.engines.pytorch.private import (
     unobserved,
 )
 from gradstep.engines.pytorch.unwritten import HANDS_OUT
-from gradstep.graph.fence import attribute_of, fenced, not_shown, read
 from gradstep.graph.model import Source
+from gradstep.guest.fence import attribute_of, fenced, not_shown, read
 
 DROPOUT: Final = "dropout"
 MOST_CALLS = 100

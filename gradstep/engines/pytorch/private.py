@@ -20,7 +20,7 @@ import torch.autograd.graph
 import torch.utils._python_dispatch
 
 from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.graph.fence import CannotObserve
+from gradstep.guest.fence import CannotObserve
 
 Unhook = Callable[[], None]
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -15,7 +15,7 @@ import torch
 from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import StorageWeakRef, unobserved
 from gradstep.engines.pytorch.schema import memory_of
-from gradstep.own_files import is_own_file
+from gradstep.guest.own_files import is_own_file
 
 MAKES: Final = ("empty", "empty_like", "empty_strided")  # the ends of the names of ops
 HANDS_OUT: Final = {

@@ -17,7 +17,7 @@ from gradstep.debugger.snapshot.wording import counts, extremes, summary
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.statistics import format_number, format_shape
-from gradstep.own_files import is_user_file
+from gradstep.guest.own_files import is_user_file
 from gradstep.text import WIDTH, printable
 
 Row = tuple[str, str]

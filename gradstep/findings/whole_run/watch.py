@@ -26,9 +26,9 @@ from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.findings.source_lines import assigned_from_itself
 from gradstep.findings.whole_run.history import is_nothing
 from gradstep.findings.whole_run.zero_causes import ZeroCause, zero_causes
-from gradstep.graph.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.recording.facts import CallFacts, Header
 from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.run import MemoryRun, Run

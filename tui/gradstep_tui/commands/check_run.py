@@ -13,7 +13,7 @@ from gradstep.findings.reports.checked import Checked, left
 from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.findings.whole_run.rules.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.watch import Evidence, Watch
-from gradstep.graph.fence import has_failed, tell_anew
+from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
 from gradstep.program.process import user_code

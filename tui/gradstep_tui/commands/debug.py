@@ -10,7 +10,7 @@ from typing import Any
 
 from gradstep.debugger.commands import command_lines, uncommented
 from gradstep.debugger.pass_session import Ranks
-from gradstep.graph.collector import collector_slowed
+from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ProgramError
 from gradstep.program.process import run_as_main

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-from gradstep.own_files import FOLDER
+from gradstep.guest.own_files import FOLDER
 from gradstep.text import did_you_mean
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import Parser

@@ -16,9 +16,9 @@ from gradstep.comparing.values import Tolerance
 from gradstep.debugger.beside import Beside
 from gradstep.debugger.session import Session
 from gradstep.engines.recorded import RecordedCall
-from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
+from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector
 from gradstep.program.process import temporary_folder
 from gradstep.program.recorded_calls import names_of, show_sources

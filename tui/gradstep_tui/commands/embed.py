@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from gradstep.own_files import FOLDER
+from gradstep.guest.own_files import FOLDER
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import Parser
 from gradstep_tui.output import say

@@ -16,8 +16,8 @@ from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import loss_report, stop_report
-from gradstep.graph.fence import tell
 from gradstep.graph.statistics import format_statistics
+from gradstep.guest.fence import tell
 from gradstep.program.calls import call_title
 from gradstep.records import BackwardCall, Gradients
 from gradstep_tui.errors import ExitCode, Failure

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from gradstep.engines.lookup import unreadable
-from gradstep.graph.fence import has_failed
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.fence import has_failed
 from gradstep.program.process import run_as_main
 from gradstep.program.recording import Recording, flight_of, record_target, schedule_of
 from gradstep.program.target import Target, parse_target

@@ -12,8 +12,8 @@ from gradstep.capturing import View, capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.engines.profiling import profiling
 from gradstep.engines.tracing import following
-from gradstep.graph.collector import collector_slowed
 from gradstep.graph.model import Graph
+from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import (
     CallSelector,
     InterceptedCall,

@@ -13,7 +13,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Final
 
-from gradstep.own_files import is_own_file
+from gradstep.guest.own_files import is_own_file
 
 
 @cache

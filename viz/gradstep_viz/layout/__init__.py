@@ -13,7 +13,7 @@ from collections import Counter
 from math import ceil
 from typing import Final
 
-from gradstep.graph.collector import collector_paused
+from gradstep.guest.collector import collector_paused
 from gradstep_viz import theme
 from gradstep_viz.layout.compaction import HalfColumns, compact
 from gradstep_viz.layout.crossings import order

@@ -11,13 +11,13 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import NamedTuple
 
-from gradstep.graph.collector import collector_paused
 from gradstep.graph.common_module import without_module
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.infinities import without_absorbed
 from gradstep.graph.model import Graph, HookChange, View
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics, format_shape
+from gradstep.guest.collector import collector_paused
 from gradstep.text import plural, printable
 from gradstep_viz.picture import box_text, formatting
 from gradstep_viz.picture.captions import captions, zeros_text

@@ -44,9 +44,9 @@ from gradstep.engines.native.trace.deferred import NOTE, Deferred, Instruction
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
 from gradstep.engines.tracing import Values
-from gradstep.graph.fence import fenced, not_shown
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
+from gradstep.guest.fence import fenced, not_shown
 
 _FORWARD: Final = "an op of the forward pass"
 _MOST_PLACES: Final = 1 << 12

@@ -65,9 +65,9 @@ from gradstep.engines.pytorch.tensors import (
     numbers_of,
     same_bits,
 )
-from gradstep.graph.collector import collector_paused, collector_slowed
-from gradstep.graph.fence import is_ours, run_of, tell
 from gradstep.graph.statistics_table import StatisticsTable
+from gradstep.guest.collector import collector_paused, collector_slowed
+from gradstep.guest.fence import is_ours, run_of, tell
 from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
 RELIEVED: Final = 1 << 26

@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from gradstep.engines.pytorch.origins import current as origins
 from gradstep.engines.pytorch.private import is_profiling, raise_sequence_nr, sequence_nr
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState
-from gradstep.graph.fence import tell
+from gradstep.guest.fence import tell
 
 Order = Callable[[], Any]
 _PATIENCE: Final = 2.0  # seconds after which one who waits sees whether anybody will answer

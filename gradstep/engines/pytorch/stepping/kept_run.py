@@ -47,8 +47,8 @@ from gradstep.engines.pytorch.tensors import (
     nbytes_of,
     put_gradient,
 )
-from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import not_shown, run_of, within_fence
+from gradstep.guest.collector import collector_paused
+from gradstep.guest.fence import not_shown, run_of, within_fence
 
 HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""

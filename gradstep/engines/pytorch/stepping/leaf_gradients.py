@@ -19,7 +19,7 @@ from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import unobserved
 from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
 from gradstep.graph.addresses import step_number
-from gradstep.graph.fence import tell
+from gradstep.guest.fence import tell
 
 State = tuple[Any, Any, int]
 """A ``.grad`` at some time: itself, a copy, for the engine adds in place, and its version, for a

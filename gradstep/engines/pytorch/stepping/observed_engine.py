@@ -50,7 +50,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.tensors import here, put_gradient
-from gradstep.graph.fence import not_shown
+from gradstep.guest.fence import not_shown
 from gradstep.records import Interceptor, Port
 
 HOOKS_ONCE_MORE: Final = "hooks of parameters, such as an optimizer's, would be called once more"

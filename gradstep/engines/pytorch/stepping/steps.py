@@ -29,7 +29,7 @@ from gradstep.engines.pytorch.tensors import (
     version_of,
 )
 from gradstep.graph.addresses import step_number
-from gradstep.graph.fence import tell
+from gradstep.guest.fence import tell
 from gradstep.records import LEAF, HookCall, Step, new_delivery, new_step
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen

@@ -36,8 +36,8 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.tensors import Copies, copy_of, shape_of
-from gradstep.graph.collector import collector_paused
-from gradstep.graph.fence import not_shown
+from gradstep.guest.collector import collector_paused
+from gradstep.guest.fence import not_shown
 
 MOST: Final = 1 << 25
 """Bytes of the gradients of a pass that are kept at most."""

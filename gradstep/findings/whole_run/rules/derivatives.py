@@ -11,7 +11,7 @@ from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import arguments_of, returned
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
-from gradstep.own_files import is_own_file
+from gradstep.guest.own_files import is_own_file
 
 
 def derivatives(evidence: Evidence) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
-from gradstep.graph.fence import attribute_of, variables_in
+from gradstep.guest.fence import attribute_of, variables_in
 from gradstep.text import listed
 
 _READ: Final = ("requires_grad", "grad", "training", "grad_fn")

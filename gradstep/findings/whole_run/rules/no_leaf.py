@@ -15,7 +15,7 @@ from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
-from gradstep.own_files import is_user_file
+from gradstep.guest.own_files import is_user_file
 
 
 def no_leaf(evidence: Evidence) -> Iterator[Finding]:

@@ -17,9 +17,9 @@ from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
 from gradstep.findings.whole_run.history import History, histories
 from gradstep.findings.whole_run.watch import Evidence
-from gradstep.graph.fence import attribute_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.guest.fence import attribute_of
 from gradstep.text import listed
 
 _STEPS: Final = 5

@@ -18,7 +18,7 @@ from typing import Final
 
 import numpy as np
 
-from gradstep.graph.collector import collector_paused
+from gradstep.guest.collector import collector_paused
 from gradstep_viz import theme
 from gradstep_viz.output.svg.boxes import draw_boxes
 from gradstep_viz.output.svg.elements import escape, text_at

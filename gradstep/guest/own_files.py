@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 # not by pathlib, whose import takes as long as that of ten modules of this package
-FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+FOLDER: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 """Where the packages of this program are."""
 
 

@@ -14,7 +14,7 @@ from traceback import extract_tb, walk_tb
 from types import CodeType, TracebackType
 from typing import Any, Final, TypeVar, cast
 
-from gradstep.own_files import is_own_file
+from gradstep.guest.own_files import is_own_file
 from gradstep.records import BackwardCall
 
 T = TypeVar("T")
