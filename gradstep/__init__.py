@@ -5,7 +5,7 @@ This module has the names that programs need. ``python -m gradstep`` runs the ``
 
 from __future__ import annotations
 
-from gradstep.engines.registry import register
+from gradstep.contract.registry import register
 
 register(
     "autograd_core", "gradstep.engines.native:NATIVE",
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradstep.capturing import capture
+    from gradstep.contract.tracing import scope, trace
     from gradstep.debugger import Session
-    from gradstep.engines.tracing import scope, trace
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
     from gradstep.program.recording import record
@@ -62,9 +62,9 @@ _HOMES = {
     "plot": "gradstep_viz.plots",
     "record": "gradstep.program.recording",
     "render": "gradstep_viz",
-    "scope": "gradstep.engines.tracing",
+    "scope": "gradstep.contract.tracing",
     "to_graphviz": "gradstep_viz",
-    "trace": "gradstep.engines.tracing",
+    "trace": "gradstep.contract.tracing",
     "unload_ipython_extension": "gradstep_tui.notebook",
     "why": "gradstep.findings",
 }

@@ -16,13 +16,13 @@ from gradstep.capturing.backward import add_backward
 from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
-from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.rounds import rounds_of
 from gradstep.capturing.saved_values import SavedReader
 from gradstep.capturing.statement import statement_of
-from gradstep.engines.lookup import is_tensor
-from gradstep.engines.protocol import Engine
+from gradstep.contract.lookup import is_tensor
+from gradstep.contract.op_records import OpRecord
+from gradstep.contract.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Cost, Graph, View

@@ -15,9 +15,9 @@ import numpy as np
 
 from gradstep.capturing.gradients import DescribedGradients
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import sources_of
 from gradstep.capturing.saved_values import SavedReader, saved_values
-from gradstep.engines.protocol import Engine
+from gradstep.contract.op_records import sources_of
+from gradstep.contract.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import LazyColumn, int_column
 from gradstep.graph.entries import LazyEntries, SharedEntries

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import LeafRecord, OpRecord
+from gradstep.contract.op_records import LeafRecord, OpRecord
 from gradstep.graph.statistics import format_constant, plus
 
 

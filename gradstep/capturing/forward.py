@@ -9,7 +9,9 @@ from typing import Any, Final, NamedTuple
 
 from gradstep.capturing.details import detail, number_detail
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import (
+from gradstep.capturing.saved_values import SavedReader, add_saved, name_of_input
+from gradstep.capturing.statement import statement_of
+from gradstep.contract.op_records import (
     LeafRecord,
     OpRecord,
     Record,
@@ -17,9 +19,7 @@ from gradstep.capturing.op_records import (
     sources_of,
     statistics_of_records,
 )
-from gradstep.capturing.saved_values import SavedReader, add_saved, name_of_input
-from gradstep.capturing.statement import statement_of
-from gradstep.engines.protocol import OWN_RESULT, Engine
+from gradstep.contract.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import NodeKind, short_name
 from gradstep.records import LEAF, Plan, Tensor, resolve

@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
-from gradstep.engines.protocol import Engine, KeptForward
+from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
+from gradstep.contract.protocol import Engine, KeptForward
 from gradstep.graph.statistics import Statistics, Trouble, statistics
 
 

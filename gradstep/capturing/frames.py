@@ -9,7 +9,7 @@ from inspect import CO_OPTIMIZED
 from types import CodeType, FrameType
 from typing import Any, Final
 
-from gradstep.capturing.op_records import source_at
+from gradstep.contract.op_records import source_at
 from gradstep.graph.model import Source
 from gradstep.guest.fence import read
 from gradstep.guest.own_files import is_user_file

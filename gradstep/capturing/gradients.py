@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from gradstep.engines.lookup import engine_of
+from gradstep.contract.lookup import engine_of
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import SmallInts
 from gradstep.graph.model import RETURNED, HookChange

@@ -12,8 +12,9 @@ from traceback import walk_tb
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
-from gradstep.capturing.loops import loop_variables
-from gradstep.capturing.module_paths import (
+from gradstep.contract.lookup import is_tensor
+from gradstep.contract.loops import loop_variables
+from gradstep.contract.module_paths import (
     MOST_ELEMENTS,
     OUTSIDE,
     ModulePaths,
@@ -24,8 +25,7 @@ from gradstep.capturing.module_paths import (
     listed_modules,
     named_modules,
 )
-from gradstep.engines.lookup import is_tensor
-from gradstep.engines.parameters import has_data, named_parameters, whole_parameters
+from gradstep.contract.parameters import has_data, named_parameters, whole_parameters
 from gradstep.graph.model import Owner
 from gradstep.guest.fence import attribute_of, class_has, read, text_of, variables_in
 from gradstep.guest.own_files import is_user_file

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from gradstep.engines.lookup import NoEngine, edge_of, engine_of, is_node, is_root
-from gradstep.engines.protocol import Engine
+from gradstep.contract.lookup import NoEngine, edge_of, engine_of, is_node, is_root
+from gradstep.contract.protocol import Engine
 from gradstep.graph.errors import NotInGraph
 
 

@@ -16,7 +16,7 @@ from types import CodeType, FrameType
 import numpy as np
 
 from gradstep.capturing.frames import is_of_program, values_of
-from gradstep.capturing.loops import Loop, LoopRound, branches, loops_around
+from gradstep.contract.loops import Loop, LoopRound, branches, loops_around
 from gradstep.graph.entries import SharedEntries
 from gradstep.graph.model import Round
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from gradstep.capturing.names import Names
-from gradstep.engines.parameters import named_buffers, named_parameters
-from gradstep.engines.protocol import OWN_RESULT, Engine
+from gradstep.contract.parameters import named_buffers, named_parameters
+from gradstep.contract.protocol import OWN_RESULT, Engine
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Memory, Owner, SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns

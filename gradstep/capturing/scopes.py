@@ -6,7 +6,7 @@ from types import FrameType
 from typing import Any
 
 from gradstep.capturing.frames import MOST, outermost_of
-from gradstep.capturing.module_paths import OUTSIDE, ModulePaths, ModulesRun, ScopePath, joined
+from gradstep.contract.module_paths import OUTSIDE, ModulePaths, ModulesRun, ScopePath, joined
 
 
 class Scopes:

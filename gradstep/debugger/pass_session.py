@@ -13,6 +13,7 @@ from typing import Any, Self, TypedDict, Unpack
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
+from gradstep.contract.driver import NodeEffects
 from gradstep.debugger.beside import Beside
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.displays import values_of
@@ -35,7 +36,6 @@ from gradstep.debugger.snapshot import (
 )
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.debugger.stop_search import StopSearch
-from gradstep.engines.driver import NodeEffects
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
 from gradstep.records import BackwardCall, Gradients, Node, Profile, Step, Tensor

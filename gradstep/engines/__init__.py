@@ -1,5 +1,2 @@
-"""The libraries whose graphs are read and run: the core, PyTorch, and whoever registers.
-
-``registry`` knows their names, ``lookup`` finds the one that a tensor belongs to, ``protocol`` is
-what each of them provides.
-"""
+"""The engines that come with gradstep, each behind :mod:`gradstep.contract`: the core, PyTorch, and
+recordings of either."""

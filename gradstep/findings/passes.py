@@ -10,11 +10,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import engine_of, engine_of_call
+from gradstep.contract.protocol import Engine
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.engines.lookup import engine_of, engine_of_call
-from gradstep.engines.protocol import Engine
 from gradstep.findings.linting.away_from_zero import Advice, away_from_zero, operand
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.finite import amount_text

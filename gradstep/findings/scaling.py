@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import is_tensor
+from gradstep.contract.protocol import Engine
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines.lookup import is_tensor
-from gradstep.engines.protocol import Engine
 from gradstep.findings.linting.finding import Finding
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number

@@ -12,14 +12,14 @@ from threading import current_thread
 from typing import Final, Generic, NamedTuple, TypeVar
 
 from gradstep.capturing import View
-from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.saved_values import memory_owners
+from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.driver import Driver
+from gradstep.contract.interception import asking, listen, stop_listening
+from gradstep.contract.lookup import engine_of_call, is_tensor
+from gradstep.contract.tracing import Values, trace
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines.driver import Driver
-from gradstep.engines.interception import asking, listen, stop_listening
-from gradstep.engines.lookup import engine_of_call, is_tensor
-from gradstep.engines.tracing import Values, trace
 from gradstep.graph.model import Graph
 from gradstep.guest.collector import collector_paused, collector_slowed
 from gradstep.guest.fence import answered, carried_out, fenced, is_ours, tell, within_fence

@@ -9,7 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.capturing.names import names_in_traceback
-from gradstep.capturing.op_records import (
+from gradstep.capturing.sources import portable
+from gradstep.contract.lookup import engine_of, is_tensor
+from gradstep.contract.op_records import (
     LeafRecord,
     OpRecord,
     Record,
@@ -17,8 +19,6 @@ from gradstep.capturing.op_records import (
     is_frozen,
     reachable,
 )
-from gradstep.capturing.sources import portable
-from gradstep.engines.lookup import engine_of, is_tensor
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from gradstep.engines.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor
 from gradstep.program.errors import NeedsArguments, ProgramError
 from gradstep.text import did_you_mean
 

@@ -8,10 +8,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from gradstep.capturing.budget import BUDGET, Budget
 from gradstep.capturing.names import Names
-from gradstep.engines.lookup import UnreadablePyTorch, engine_of, is_tensor, unreadable
-from gradstep.engines.tracing import Values, trace
+from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.lookup import UnreadablePyTorch, engine_of, is_tensor, unreadable
+from gradstep.contract.tracing import Values, trace
 from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import (
     CallSelector,

@@ -8,9 +8,9 @@ from math import prod, sqrt
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
-from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.names import Names
-from gradstep.engines.protocol import Engine
+from gradstep.contract.module_paths import named_modules
+from gradstep.contract.protocol import Engine
 from gradstep.graph.statistics import Statistics
 from gradstep.guest.fence import attribute_of
 from gradstep.recording.facts import Leaf, LeafFacts, ParameterGroup, Training

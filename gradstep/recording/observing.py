@@ -15,9 +15,9 @@ from gradstep.capturing import capture
 from gradstep.capturing.gradients import UNKNOWN, changes_of
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
-from gradstep.engines.driver import Driver
-from gradstep.engines.lookup import engine_of_call
-from gradstep.engines.protocol import Engine
+from gradstep.contract.driver import Driver
+from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable

@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, get_args
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
-from gradstep.engines.lookup import engine_of_call
-from gradstep.engines.protocol import Engine
+from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence

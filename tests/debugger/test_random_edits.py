@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gradstep import Session
-from gradstep.engines.lookup import engine_of
-from gradstep.engines.protocol import Engine
+from gradstep.contract.lookup import engine_of
+from gradstep.contract.protocol import Engine
 
 REUSED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 UNARY: list[Callable[[Any, Any], Any]] = [

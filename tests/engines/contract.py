@@ -6,10 +6,10 @@ from autograd_core.autograd.call import BackwardCall as NativeCall
 from autograd_core.autograd.node import Node as NativeNode
 from autograd_core.autograd.plan import Plan as NativePlan
 from autograd_core.tensor import Tensor as NativeTensor
-from gradstep.engines.driver import Driver
+from gradstep.contract.driver import Driver
+from gradstep.contract.protocol import Engine
 from gradstep.engines.native import NativeEngine
 from gradstep.engines.native.driver import NativeDriver
-from gradstep.engines.protocol import Engine
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.engine import PyTorchEngine
 from gradstep.engines.pytorch.nodes import TorchNode

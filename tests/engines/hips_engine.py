@@ -10,7 +10,7 @@ import numpy as np
 from autograd.core import VJPNode
 from autograd.tracer import Box, new_box, trace_stack
 
-from gradstep.engines.protocol import Engine
+from gradstep.contract.protocol import Engine
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.records import GENERAL, LEAF, Extent
@@ -85,7 +85,7 @@ class Plan(NamedTuple):
 
 
 class HipsEngine(Engine):
-    """What :class:`gradstep.engines.protocol.Engine` asks for to draw; it steps through nothing."""
+    """What :class:`gradstep.contract.protocol.Engine` needs to draw; it steps through nothing."""
 
     name = "autograd"
 

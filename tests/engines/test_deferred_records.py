@@ -11,7 +11,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.autograd.node import resolve
 from gradstep import scope, trace
-from gradstep.capturing.op_records import OpRecord
+from gradstep.contract.op_records import OpRecord
 from gradstep.engines.native.trace import tracing
 from gradstep.engines.native.trace.deferred import NOTE
 from gradstep.engines.native.trace.origins import origin

@@ -10,7 +10,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.autograd import Function
 from gradstep import trace
-from gradstep.capturing.budget import Budget
+from gradstep.contract.budget import Budget
 from gradstep.engines.native.trace import tracing
 from gradstep.findings.checking import check
 

@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep.engines import lookup  # noqa: E402
+from gradstep.contract import lookup  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.attach import attached  # noqa: E402
 from tests.forking import can_fork, run_python  # noqa: E402

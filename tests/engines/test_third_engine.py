@@ -11,7 +11,7 @@ pytest.importorskip("autograd", reason="HIPS autograd is not installed")
 import autograd.numpy as np
 
 import gradstep
-from gradstep.engines import registry
+from gradstep.contract import registry
 from gradstep.graph.serialize import from_json
 from tests.engines import hips_engine
 

@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch import nn  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from gradstep.capturing.op_records import LeafRecord  # noqa: E402
+from gradstep.contract.op_records import LeafRecord  # noqa: E402
 from gradstep.debugger.history import observed_pass  # noqa: E402
 from gradstep.engines.pytorch import origins  # noqa: E402
 from gradstep.engines.pytorch.engine import PyTorchEngine  # noqa: E402

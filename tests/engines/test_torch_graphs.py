@@ -22,7 +22,7 @@ import gradstep.engines.pytorch as package  # noqa: E402
 import gradstep.engines.pytorch.engine as engine  # noqa: E402  # imports torch
 import gradstep.engines.pytorch.tensors as seen_tensors  # noqa: E402
 from gradstep import Graph, capture, trace  # noqa: E402
-from gradstep.engines.lookup import engine_of  # noqa: E402
+from gradstep.contract.lookup import engine_of  # noqa: E402
 from gradstep.engines.pytorch.order import plan_of  # noqa: E402
 from gradstep.graph.serialize import to_json  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402

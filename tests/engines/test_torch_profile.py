@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep.engines.profiling import profiling  # noqa: E402
+from gradstep.contract.profiling import profiling  # noqa: E402
 from gradstep.engines.pytorch.stepping import observed_engine  # noqa: E402
 from gradstep.graph import Graph  # noqa: E402
 from gradstep.program.calls import CallSelector, intercepting, run_and_capture  # noqa: E402

@@ -16,7 +16,7 @@ from textwrap import dedent
 import pytest
 
 import gradstep_tui
-from gradstep.capturing.op_records import next_number
+from gradstep.contract.op_records import next_number
 from gradstep_tui import output
 from gradstep_tui.cli import main
 from gradstep_tui.terminal import why_no_screen

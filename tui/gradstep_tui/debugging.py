@@ -8,7 +8,8 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
-from gradstep.capturing.budget import BUDGET, Budget
+from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.commands import open_console
@@ -19,7 +20,6 @@ from gradstep.debugger.pass_session import Ranks
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
-from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import stop_text
 from gradstep.guest.fence import carried_out, tell
 from gradstep.program.calls import CallSelector, InterceptedCall, call_title

@@ -22,7 +22,7 @@ def tell(error: BaseException) -> int | None:
         output.say(error.message)
         return error.code
     # imported late: they take NumPy with them, for which --help need not wait
-    from gradstep.engines.lookup import NoEngine, UnreadablePyTorch
+    from gradstep.contract.lookup import NoEngine, UnreadablePyTorch
     from gradstep.graph.errors import NotInGraph
     from gradstep.program import errors as program
     from gradstep.recording.errors import RecordingError

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from threading import Event, Thread
 from time import monotonic
 
-from gradstep.capturing.op_records import ops_so_far
+from gradstep.contract.op_records import ops_so_far
 from gradstep.text import plural
 from gradstep_tui import output
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any, Final
 
+from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
 from gradstep.debugger.snapshot.value import value
-from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.model import Source
 from gradstep.guest.fence import tell
 from gradstep.records import BackwardCall, Gradients

@@ -18,8 +18,8 @@ from functools import partial
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
+from gradstep.contract.driver import Driver, Pending, Replay
 from gradstep.debugger.errors import StepLost
-from gradstep.engines.driver import Driver, Pending, Replay
 from gradstep.graph.addresses import step_number
 from gradstep.guest.collector import give_back_memory
 from gradstep.records import Step

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradstep.capturing.backward import input_shape
+from gradstep.contract.driver import Pending
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import SEED, ContributionOrder, IncomingEdge, PassState
 from gradstep.debugger.snapshot import Contribution, Incoming, LedgerEntry, Outgoing
 from gradstep.debugger.snapshot.value import Value, Values, array_of, value
-from gradstep.engines.driver import Pending
 from gradstep.graph.model import Graph
 from gradstep.recording.errors import NotRecorded
 from gradstep.records import PORT, Delivery, Node, Place

@@ -9,8 +9,8 @@ from typing import Final, Self
 from gradstep.capturing import View, capture
 from gradstep.capturing.gradients import Describe, DescribedGradients, changes_of
 from gradstep.capturing.names import Names
-from gradstep.engines.driver import Driver, NodeEffects
-from gradstep.engines.lookup import engine_of_call
+from gradstep.contract.driver import Driver, NodeEffects
+from gradstep.contract.lookup import engine_of_call
 from gradstep.graph.model import Graph
 from gradstep.records import BackwardCall, Gradients, Node, Plan, Step
 

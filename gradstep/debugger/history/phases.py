@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.contract.driver import Driver, NodeEffects, Pending
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.snapshot import Phase, Value
 from gradstep.debugger.snapshot.value import value
-from gradstep.engines.driver import Driver, NodeEffects, Pending
 from gradstep.records import LEAF, HookCall, Place, Step
 
 Values = tuple[Value | None, ...]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from gradstep.contract.driver import Driver
 from gradstep.debugger.history import History
-from gradstep.engines.driver import Driver
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph
 from gradstep.records import Step

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from gradstep.contract.driver import DeferredSteps, Driver, Nested
 from gradstep.debugger.errors import CommandError, StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.history.phases import phases_of, show_partly, state_in
 from gradstep.debugger.passes.edits import Edits
 from gradstep.debugger.snapshot import Phase
-from gradstep.engines.driver import DeferredSteps, Driver, Nested
 from gradstep.graph.addresses import step_number
 from gradstep.records import Step
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradstep.contract.driver import CannotRunAgain, Driver, NodeEffects, Pending
 from gradstep.debugger.errors import EditError
-from gradstep.engines.driver import CannotRunAgain, Driver, NodeEffects, Pending
 from gradstep.graph.addresses import step_number
 from gradstep.records import LEAF, Step
 

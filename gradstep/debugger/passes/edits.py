@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradstep.contract.driver import Driver, Pending
+from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.history.ledger import SumChange
 from gradstep.debugger.passes.difference import Baseline
 from gradstep.debugger.snapshot import EditRecord
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines.driver import Driver, Pending
-from gradstep.engines.lookup import is_tensor
 from gradstep.graph.addresses import step_number
 from gradstep.records import PORT, Place
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from gradstep.capturing.gradients import describe
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.parameters import named_parameters
+from gradstep.contract.protocol import OWN_RESULT
 from gradstep.debugger.history.contributions import PassState
 from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.cursor import Cursor
@@ -29,9 +32,6 @@ from gradstep.debugger.snapshot import (
 )
 from gradstep.debugger.snapshot.timeline import LeafCall
 from gradstep.debugger.snapshot.value import array_of, current_value
-from gradstep.engines.lookup import engine_of_call
-from gradstep.engines.parameters import named_parameters
-from gradstep.engines.protocol import OWN_RESULT
 from gradstep.graph.model import Cost, Graph, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.records import LEAF, Node

@@ -8,6 +8,8 @@ from weakref import ref
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
+from gradstep.contract.driver import Driver
+from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -16,8 +18,6 @@ from gradstep.debugger.passes.inspector import Inspector
 from gradstep.debugger.passes.leaf_history import leaf_name
 from gradstep.debugger.passes.scopes import Scopes
 from gradstep.debugger.snapshot.timeline import CallRecord
-from gradstep.engines.driver import Driver
-from gradstep.engines.lookup import engine_of_call
 from gradstep.graph.addresses import NOT_TRACED, node_text
 from gradstep.graph.model import Source
 from gradstep.guest.fence import answered, tell

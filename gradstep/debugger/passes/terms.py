@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gradstep.capturing.names import Names
+from gradstep.contract.protocol import Engine, Rule
 from gradstep.debugger.snapshot import Outgoing, Saved, Term
 from gradstep.debugger.snapshot.value import Gradient, Value, value
-from gradstep.engines.protocol import Engine, Rule
 from gradstep.graph.statistics import format_number
 from gradstep.records import Node
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.contract.lookup import engine_of
 from gradstep.debugger.snapshot.tensor_views import (
     HeatMap,
     Histogram,
@@ -18,7 +19,6 @@ from gradstep.debugger.snapshot.tensor_views import (
     histogram,
     slice_of,
 )
-from gradstep.engines.lookup import engine_of
 from gradstep.graph.model import Shape
 from gradstep.graph.statistics import Statistics, format_number, statistics
 from gradstep.records import Extent

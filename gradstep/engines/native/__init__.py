@@ -32,13 +32,13 @@ from autograd_core.autograd.version import Detached
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import Departure, OpRecord
-from gradstep.engines import interception
+from gradstep.contract import interception
+from gradstep.contract.op_records import Departure, OpRecord
+from gradstep.contract.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
 from gradstep.engines.native.trace.origins import is_number, leaf_record, origin
-from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.graph.checksums import checksums
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, moved, statistics

@@ -16,7 +16,7 @@ from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
-from gradstep.engines.driver import Nested, NodeEffects, Pending
+from gradstep.contract.driver import Nested, NodeEffects, Pending
 from gradstep.engines.native.arrays import array_of, is_shared, share
 from gradstep.engines.native.hooks import KINDS, Watch
 from gradstep.records import Delivery, Interceptor, Place, Step

@@ -18,7 +18,7 @@ from autograd_core.autograd.node import LEAF, ONE_EDGE, Node, resolve
 from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
-from gradstep.engines.driver import (
+from gradstep.contract.driver import (
     STEP_BYTES,
     BasicDriver,
     DeferredSteps,

@@ -20,8 +20,8 @@ from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.reduce import Gradient
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
+from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.native.changes import keep_of_user, nodes_of_user
-from gradstep.engines.protocol import OnGradients, values_of_call
 from gradstep.graph.statistics import length
 from gradstep.guest.fence import carried_out, run_of
 
@@ -35,7 +35,7 @@ _SMALLEST: Final = 1e-20
 
 class KeptRun:
     """Carries out ``call``, and looks at what came of it; see
-    :class:`~gradstep.engines.protocol.KeptRun`.
+    :class:`~gradstep.contract.protocol.KeptRun`.
 
     No node is observed, unless somebody wants to see each gradient.  Each ``.grad`` that the call
     adds to is copied before; what code of the

@@ -1,5 +1,5 @@
 """A node's function, run again: on copies, in float64, as often as it takes; see
-:class:`~gradstep.engines.protocol.Rerun`.
+:class:`~gradstep.contract.protocol.Rerun`.
 
 The rule is not asked of the node at hand but of a new one that the same call makes, so that it
 works in float64 throughout, whatever was freed or changed meanwhile.
@@ -27,11 +27,11 @@ from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
-from gradstep.capturing.budget import Copy
-from gradstep.capturing.op_records import IN_PLACE, OpRecord
 from gradstep.capturing.sources import definition
+from gradstep.contract.budget import Copy
+from gradstep.contract.op_records import IN_PLACE, OpRecord
+from gradstep.contract.protocol import CannotRerun
 from gradstep.engines.native.trace.inputs import Known, SavedInputs
-from gradstep.engines.protocol import CannotRerun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
 

@@ -17,8 +17,8 @@ from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 from gradstep.capturing.formula import Constant, formula_text
 from gradstep.capturing.names import Names
+from gradstep.contract.protocol import Rule
 from gradstep.engines.native.trace.origins import is_number
-from gradstep.engines.protocol import Rule
 from gradstep.records import Extent, KeptValue
 
 

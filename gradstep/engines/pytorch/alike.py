@@ -21,7 +21,7 @@ _MOST: Final = 64  # graphs
 
 
 def keep_places(call: TorchCall, title: str) -> bool | None:
-    """See :meth:`gradstep.engines.protocol.Engine.keep_places`."""
+    """See :meth:`gradstep.contract.protocol.Engine.keep_places`."""
     origins = current.get()
     if origins is None or origins.recorder is not None or not origins.noting:
         return None
@@ -36,7 +36,7 @@ def keep_places(call: TorchCall, title: str) -> bool | None:
 
 
 def take_places(call: TorchCall) -> str | None:
-    """See :meth:`gradstep.engines.protocol.Engine.take_places`."""
+    """See :meth:`gradstep.contract.protocol.Engine.take_places`."""
     origins = current.get()
     if origins is None or not origins.has_rested:
         return None

@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any, Final
 
 from gradstep.capturing.frames import user_source
+from gradstep.contract.tracing import following
 from gradstep.engines.pytorch.origins import Modules, Origins
 from gradstep.engines.pytorch.private import (
     COMPILED_ID,
@@ -26,7 +27,6 @@ from gradstep.engines.pytorch.private import (
     sequence_nr,
     skip_code,
 )
-from gradstep.engines.tracing import following
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
-from gradstep.capturing.budget import BUDGET, Budget
-from gradstep.engines.lookup import unreadable
+from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.lookup import unreadable
 from gradstep.guest.fence import fenced_context, tell, within_fence
 
 

@@ -8,7 +8,7 @@ from weakref import ref
 
 import torch
 
-from gradstep.capturing.op_records import Departure, LeafRecord, Record, next_number, reachable
+from gradstep.contract.op_records import Departure, LeafRecord, Record, next_number, reachable
 from gradstep.graph.model import Source
 
 TAKING_OUT: Final = {

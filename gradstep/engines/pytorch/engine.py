@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.capturing.op_records import Departure
-from gradstep.engines.driver import Driver
-from gradstep.engines.profiling import is_profiling
-from gradstep.engines.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
+from gradstep.contract.driver import Driver
+from gradstep.contract.op_records import Departure
+from gradstep.contract.profiling import is_profiling
+from gradstep.contract.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
 from gradstep.engines.pytorch.alike import keep_places, take_places
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums

@@ -13,7 +13,7 @@ import torch
 from torch.autograd.graph import GradientEdge
 
 from gradstep.capturing.frames import user_source
-from gradstep.engines.interception import interceptor, tell_if_unheard
+from gradstep.contract.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_at_freed
 from gradstep.engines.pytorch.nodes import TorchGraph, note_of_freed

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from gradstep.engines.protocol import Rule
+from gradstep.contract.protocol import Rule
 from gradstep.graph.statistics import format_constant
 
 LONGEST: Final = 60

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import torch
 
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin
+from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode

@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from torch.utils.hooks import RemovableHandle
 
-from gradstep.capturing.budget import BUDGET
 from gradstep.capturing.hook_lines import noting_hooks
 from gradstep.capturing.rounds import Rounds
+from gradstep.contract.budget import BUDGET
 from gradstep.engines.pytorch.aside import stepping_aside
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over

@@ -19,7 +19,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
-from gradstep.capturing.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
+from gradstep.contract.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
 from gradstep.engines.pytorch.changes import version_of
 from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs

@@ -30,8 +30,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
 
 from gradstep.capturing.frames import outermost_of, user_frame, user_source
-from gradstep.capturing.loops import LoopRound
-from gradstep.capturing.module_paths import (
+from gradstep.capturing.rounds import Rounds
+from gradstep.contract.loops import LoopRound
+from gradstep.contract.module_paths import (
     OUTSIDE,
     ModulePaths,
     ModulesRun,
@@ -39,8 +40,7 @@ from gradstep.capturing.module_paths import (
     joined,
     named_modules,
 )
-from gradstep.capturing.op_records import next_number, source_at
-from gradstep.capturing.rounds import Rounds
+from gradstep.contract.op_records import next_number, source_at
 from gradstep.engines.pytorch.changes import Changes, may_change, version_of
 from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.originals import GETTER, OF_C, original

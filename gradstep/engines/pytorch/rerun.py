@@ -1,5 +1,5 @@
 """A node's function, run again: on copies, in float64, as often as it takes; see
-:class:`~gradstep.engines.protocol.Rerun`.
+:class:`~gradstep.contract.protocol.Rerun`.
 
 The rule is not asked of the node at hand but of a new one that the same call makes, so that it
 works in float64 throughout, whatever was freed or changed meanwhile.
@@ -24,8 +24,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradstep.capturing.sources import definition
-from gradstep.engines.interception import interceptor
-from gradstep.engines.protocol import CannotRerun
+from gradstep.contract.interception import interceptor
+from gradstep.contract.protocol import CannotRerun
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state

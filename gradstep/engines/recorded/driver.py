@@ -8,7 +8,7 @@ from typing import Any, Final, Self
 
 from numpy.typing import NDArray
 
-from gradstep.engines.driver import (
+from gradstep.contract.driver import (
     BasicDriver,
     DeferredSteps,
     Nested,

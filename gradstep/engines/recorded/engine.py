@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import OWN_RESULT, CannotRerun, Engine
+from gradstep.contract.protocol import OWN_RESULT, CannotRerun, Engine
 from gradstep.engines.recorded.call import (
     RecordedCall,
     RecordedNode,

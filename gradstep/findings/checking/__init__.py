@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
+from gradstep.contract.lookup import engine_of
+from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
-from gradstep.engines.lookup import engine_of
-from gradstep.engines.protocol import Engine
 from gradstep.findings.checking.node import check_rule
 from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
 from gradstep.findings.listing import Listing

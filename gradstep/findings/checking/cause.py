@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import Rerun
+from gradstep.contract.protocol import Rerun
 
 Array = NDArray[Any]
 

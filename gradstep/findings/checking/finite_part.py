@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import CannotRerun, Rerun
+from gradstep.contract.protocol import CannotRerun, Rerun
 
 Array = NDArray[Any]
 

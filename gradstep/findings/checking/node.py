@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import CannotRerun, Engine, Rerun
+from gradstep.contract.protocol import CannotRerun, Engine, Rerun
 from gradstep.findings.checking.differences import scales
 from gradstep.findings.checking.finite_part import FinitePart
 from gradstep.findings.checking.result import InputCheck, NodeCheck

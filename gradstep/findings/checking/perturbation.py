@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import Rerun
+from gradstep.contract.protocol import Rerun
 from gradstep.findings.checking.differences import (
     Moved,
     Slope,

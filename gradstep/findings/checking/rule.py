@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.protocol import Rerun
+from gradstep.contract.protocol import Rerun
 from gradstep.findings.checking.cause import guess
 from gradstep.findings.checking.differences import scales
 from gradstep.findings.checking.perturbation import Answer, Perturbation

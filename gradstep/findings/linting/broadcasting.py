@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import prod
 from typing import Any, Final
 
-from gradstep.engines.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor
 from gradstep.findings.fixes import with_operand
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.capturing.op_records import IN_PLACE, OpRecord
+from gradstep.contract.op_records import IN_PLACE, OpRecord
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.source_lines import calls_with

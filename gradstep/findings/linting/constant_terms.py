@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.capturing.op_records import OpRecord, reachable
+from gradstep.contract.op_records import OpRecord, reachable
 from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

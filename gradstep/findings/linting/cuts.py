@@ -12,7 +12,8 @@ from dataclasses import replace
 from linecache import getline
 from typing import Any, Final
 
-from gradstep.capturing.op_records import (
+from gradstep.capturing.statement import comparison_at, nodes_on
+from gradstep.contract.op_records import (
     WITHOUT_GRAPH,
     Cut,
     LeafRecord,
@@ -20,7 +21,6 @@ from gradstep.capturing.op_records import (
     Record,
     reachable,
 )
-from gradstep.capturing.statement import comparison_at, nodes_on
 from gradstep.findings.fixes import called_on, with_argument, without
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.leaves import find_unreached

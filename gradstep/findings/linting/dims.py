@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from gradstep.capturing.op_records import OpRecord, Record
+from gradstep.contract.op_records import OpRecord, Record
 from gradstep.findings.fixes import with_argument
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

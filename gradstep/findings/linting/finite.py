@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
-from gradstep.capturing.op_records import OpRecord, Origin, Record
+from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.away_from_zero import Advice, away_from_zero

@@ -7,8 +7,8 @@ from types import FunctionType, MethodType
 from typing import Any, Final
 
 from gradstep.capturing.hook_lines import registered_at
-from gradstep.capturing.module_paths import named_modules
 from gradstep.capturing.sources import definition
+from gradstep.contract.module_paths import named_modules
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.model import Source

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues
-from gradstep.capturing.op_records import OpRecord, Origin
+from gradstep.contract.op_records import OpRecord, Origin
 from gradstep.graph.statistics import Trouble, first_place, format_element, format_number
 from gradstep.text import listed, plural
 

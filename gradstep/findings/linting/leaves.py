@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Final
 
-from gradstep.capturing.module_paths import named_modules
-from gradstep.capturing.op_records import Departure
-from gradstep.engines.parameters import named_parameters
+from gradstep.contract.module_paths import named_modules
+from gradstep.contract.op_records import Departure
+from gradstep.contract.parameters import named_parameters
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject
 from gradstep.records import LEAF, resolve

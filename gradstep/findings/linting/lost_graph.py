@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Record, frozen_among, reachable
+from gradstep.contract.op_records import LeafRecord, OpRecord, Record, frozen_among, reachable
 from gradstep.findings.fixes import renamed
 from gradstep.findings.linting.finding import Finding, Meaning
 from gradstep.findings.source_lines import assigned, calls_of, under_no_grad

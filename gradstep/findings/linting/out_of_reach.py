@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues
-from gradstep.capturing.op_records import OpRecord, Record
+from gradstep.contract.op_records import OpRecord, Record
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.squashed import MOVING
 from gradstep.findings.linting.subject import Subject

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_of
-from gradstep.capturing.op_records import OpRecord
+from gradstep.contract.op_records import OpRecord
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.finite import amount_text
 from gradstep.findings.linting.subject import Subject

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.capturing.forward_values import ForwardValues
-from gradstep.capturing.op_records import OpRecord
+from gradstep.contract.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from linecache import getline
 from typing import Final
 
-from gradstep.capturing.op_records import OpRecord
+from gradstep.contract.op_records import OpRecord
 from gradstep.findings.fixes import renamed, with_operation
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

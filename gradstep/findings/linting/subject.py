@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Origin, Record, reachable
-from gradstep.engines.lookup import engine_of
-from gradstep.engines.protocol import Engine, KeptForward
+from gradstep.contract.lookup import engine_of
+from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
+from gradstep.contract.protocol import Engine, KeptForward
 from gradstep.graph.model import Graph, Source
 from gradstep.records import LEAF, Node
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from linecache import getline
 from typing import Final
 
-from gradstep.capturing.op_records import OpRecord, Record
 from gradstep.capturing.statement import nodes_on, operands_of
+from gradstep.contract.op_records import OpRecord, Record
 from gradstep.findings.fixes import detached
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.linting.subject import Subject

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
-from gradstep.capturing.op_records import LeafRecord, OpRecord, Record
+from gradstep.contract.op_records import LeafRecord, OpRecord, Record
 
 _SUMS: Final = ("add", "sub", "rsub")
 _SCALING: Final = ("mul", "div")

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradstep.contract.lookup import engine_of, is_tensor
 from gradstep.debugger.breakpoints import Reached
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.engines.lookup import engine_of, is_tensor
 from gradstep.findings.reports.formatting import Row, line_text, path_text, row_lines
 from gradstep.graph.statistics import first_place, format_element
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from gradstep.capturing.names import Names
-from gradstep.engines.parameters import named_parameters
+from gradstep.contract.parameters import named_parameters
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting import Finding
 from gradstep.findings.linting.finding import Fix

@@ -13,11 +13,11 @@ from typing import Any, Final, NamedTuple
 from weakref import ref
 
 from gradstep.capturing.names import Names
-from gradstep.capturing.op_records import LeafRecord, OpRecord
+from gradstep.contract.lookup import engine_of_call, is_tensor
+from gradstep.contract.op_records import LeafRecord, OpRecord
+from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import whole_array_of
-from gradstep.engines.lookup import engine_of_call, is_tensor
-from gradstep.engines.protocol import Engine
 from gradstep.findings.checking import NodeCheck, Progress, check
 from gradstep.findings.linting import Finding, lint
 from gradstep.findings.listing import Listing

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from gradstep.contract.lookup import engine_of
 from gradstep.debugger.pass_session import PassSession
-from gradstep.engines.lookup import engine_of
 from gradstep.findings.reports.why import is_zero
 from gradstep.findings.reports.why.births import births
 from gradstep.findings.reports.why.mechanisms import zero_reason

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
@@ -14,7 +15,6 @@ from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import restore_text
-from gradstep.engines.lookup import engine_of_call
 from gradstep.findings.reports.stop import loss_report, stop_report
 from gradstep.graph.statistics import format_statistics
 from gradstep.guest.fence import tell

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from gradstep.engines.lookup import unreadable
+from gradstep.contract.lookup import unreadable
 from gradstep.graph.statistics import format_bytes
 from gradstep.guest.fence import has_failed
 from gradstep.program.process import run_as_main

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from gradstep.capturing import View, capture
 from gradstep.capturing.sources import with_portable_sources
-from gradstep.engines.profiling import profiling
-from gradstep.engines.tracing import following
+from gradstep.contract.profiling import profiling
+from gradstep.contract.tracing import following
 from gradstep.graph.model import Graph
 from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import (

@@ -11,8 +11,8 @@ from gradstep.capturing import capture
 from gradstep.capturing.names import Names
 from gradstep.capturing.roots import backward_call, tensors_in
 from gradstep.capturing.sources import with_portable_sources
+from gradstep.contract.tracing import trace
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.engines.tracing import trace
 from gradstep.graph import Graph, NotInGraph
 from gradstep_viz.embedding.options import Value
 from gradstep_viz.embedding.running import Found, code_of, run

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from gradstep.engines.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor
 from gradstep.graph import Graph
 from gradstep.program.errors import ProgramError, ScriptExited, ScriptFailed
 from gradstep.program.process import (

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import caller_names
-from gradstep.engines.lookup import is_root, is_tensor
-from gradstep.engines.tracing import trace
+from gradstep.contract.lookup import is_root, is_tensor
+from gradstep.contract.tracing import trace
 from gradstep.graph import Graph, NotInGraph
 from gradstep.graph.model import View
 from gradstep.program.errors import NeedsArguments

@@ -31,19 +31,19 @@ from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
-from gradstep.capturing.budget import BUDGET, Budget, Share
 from gradstep.capturing.frames import called, user_frame, user_source
 from gradstep.capturing.hook_lines import noting_hooks
-from gradstep.capturing.loops import LoopRound
-from gradstep.capturing.module_paths import OUTSIDE
-from gradstep.capturing.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
 from gradstep.capturing.rounds import Rounds
 from gradstep.capturing.scopes import Scope, Scopes
+from gradstep.contract.budget import BUDGET, Budget, Share
+from gradstep.contract.loops import LoopRound
+from gradstep.contract.module_paths import OUTSIDE
+from gradstep.contract.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
+from gradstep.contract.tracing import Values
 from gradstep.engines.native.trace.cut import leaves_behind
 from gradstep.engines.native.trace.deferred import NOTE, Deferred, Instruction
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
-from gradstep.engines.tracing import Values
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
 from gradstep.guest.fence import fenced, not_shown

@@ -10,7 +10,7 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import resolve
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
-from gradstep.capturing.op_records import Cut, LeafRecord, Leaves, OpRecord, reachable
+from gradstep.contract.op_records import Cut, LeafRecord, Leaves, OpRecord, reachable
 
 _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time
 

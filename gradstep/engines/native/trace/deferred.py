@@ -16,9 +16,9 @@ from typing import Any, Final
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, notes_of
 from autograd_core.tensor import Tensor
-from gradstep.capturing.module_paths import OUTSIDE
-from gradstep.capturing.op_records import OpRecord
 from gradstep.capturing.scopes import Scope
+from gradstep.contract.module_paths import OUTSIDE
+from gradstep.contract.op_records import OpRecord
 
 Instruction = tuple[CodeType, int]
 Note = tuple[

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.tensor import Tensor
-from gradstep.capturing.budget import Budget, Copy
+from gradstep.contract.budget import Budget, Copy
 
 Array = NDArray[Any]
 

@@ -10,7 +10,7 @@ from autograd_core.autograd.node import notes_of, resolve
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.tensor import Tensor
-from gradstep.capturing.op_records import Cut, LeafRecord, Origin, Reference
+from gradstep.contract.op_records import Cut, LeafRecord, Origin, Reference
 from gradstep.graph.statistics import Statistics, statistics
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.engines.driver import (
+from gradstep.contract.driver import (
     STEP_BYTES,
     BasicDriver,
     DeferredSteps,

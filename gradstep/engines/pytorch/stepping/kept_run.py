@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from gradstep.engines.protocol import OnGradients, values_of_call
+from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
@@ -70,7 +70,7 @@ _ACCUMULATES: Final = _of_leaves()
 
 class KeptRun:
     """Carries out ``call``, and looks at what came of it; see
-    :class:`~gradstep.engines.protocol.KeptRun`.
+    :class:`~gradstep.contract.protocol.KeptRun`.
 
     No graph is read, and nothing is hooked unless somebody wants to see each gradient, so this
     costs little more than the call: a walk over its nodes, and a copy of each ``.grad`` that the

@@ -22,7 +22,7 @@ from weakref import ref
 import torch
 from torch.autograd.graph import GradientEdge
 
-from gradstep.engines.driver import CannotRunAgain, Nested, Pending
+from gradstep.contract.driver import CannotRunAgain, Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of

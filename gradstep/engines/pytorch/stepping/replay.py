@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from gradstep.engines.driver import OnStep, Pending
+from gradstep.contract.driver import OnStep, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.originals import TensorBase

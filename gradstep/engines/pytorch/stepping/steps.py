@@ -11,7 +11,7 @@ from weakref import ref
 
 import torch
 
-from gradstep.engines.driver import STEP_BYTES, Nested, NodeEffects, Pending
+from gradstep.contract.driver import STEP_BYTES, Nested, NodeEffects, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.originals import TensorBase
@@ -40,7 +40,7 @@ class StepMaker:
 
     Attributes:
         pending: the sums that wait.
-        effects, changed_gradients: as of :class:`~gradstep.engines.driver.Driver`.
+        effects, changed_gradients: as of :class:`~gradstep.contract.driver.Driver`.
         wanted: the places of which ``grad`` takes what arrives.
         captured: what it has taken there.
     """
@@ -159,7 +159,7 @@ class StepMaker:
         return before, now, (_change("accumulated", "", (after,), (now,)),)
 
     def added(self, index: int) -> Any:
-        """Return what a leaf had added, as :meth:`~gradstep.engines.driver.Driver.added` does."""
+        """Return what a leaf had added, as :meth:`~gradstep.contract.driver.Driver.added` does."""
         if (run := self._engine.runs.get(index)) is None:
             return None
         gradients, gradient = self._engine.gradients, self._engine.order[index].origin.variable.grad

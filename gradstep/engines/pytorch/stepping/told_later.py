@@ -15,7 +15,7 @@ from weakref import ref
 
 import torch
 
-from gradstep.engines.driver import Driver
+from gradstep.contract.driver import Driver
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out, is_engine_call
 from gradstep.engines.pytorch.kept_graphs import any_marked

@@ -9,12 +9,12 @@ from statistics import median
 from typing import Any
 
 from gradstep.capturing.names import Names, caller_names
+from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.breakpoints.predicate import NodeSubject
 from gradstep.debugger.breakpoints.trigger import explained
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.engines.lookup import is_tensor
 from gradstep.findings.linting.subject import Subject
 from gradstep.findings.reports.formatting import Row, line_text, path_text
 from gradstep.findings.reports.stop import stop_rows

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gradstep.capturing.module_paths import named_modules
+from gradstep.contract.module_paths import named_modules
+from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.cuts import cuts
 from gradstep.findings.linting.finding import Finding
 from gradstep.findings.linting.subject import Subject

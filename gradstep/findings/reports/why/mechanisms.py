@@ -8,10 +8,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from gradstep.contract.lookup import engine_of
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep.debugger.snapshot.value import value
-from gradstep.engines.lookup import engine_of
 from gradstep.graph.statistics import format_number, format_range
 from gradstep.records import LEAF, resolve
 from gradstep.text import plural

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.pass_session import PassSession
-from gradstep.engines.parameters import named_parameters
 from gradstep.findings.linting.subject import Subject
 from gradstep.graph.errors import UnknownAddress
 from gradstep.records import resolve

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
-from gradstep.capturing.module_paths import named_modules
+from gradstep.contract.module_paths import named_modules
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import assigned

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from linecache import getline
 from typing import Final
 
-from gradstep.engines.parameters import named_parameters
+from gradstep.contract.parameters import named_parameters
 from gradstep.findings.fixes import Line
 from gradstep.findings.linting.finding import Finding, Meaning, Rule
 from gradstep.findings.source_lines import calls_of

@@ -9,7 +9,7 @@ from linecache import getline
 from traceback import walk_tb
 from typing import Final
 
-from gradstep.engines.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor
 from gradstep.findings.fixes import Line, called
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad

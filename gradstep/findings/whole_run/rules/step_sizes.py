@@ -9,8 +9,8 @@ from statistics import median
 from typing import Any, Final
 
 from gradstep.capturing.statement import nodes_on
+from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.engines.lookup import is_tensor
 from gradstep.findings.fixes import Line, called, with_argument
 from gradstep.findings.linting.away_from_zero import Advice
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule

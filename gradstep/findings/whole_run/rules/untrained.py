@@ -11,7 +11,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.capturing.statement import tree_of
-from gradstep.engines.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor
 from gradstep.findings.fixes import Line, called
 from gradstep.findings.linting.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.source_lines import assigned

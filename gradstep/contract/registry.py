@@ -12,7 +12,7 @@ def register(library: str, home: str, *tensors: str, tracing: str = "") -> None:
     """Have tensors of ``library`` read by the engine at ``home``, ``module:name``, which is loaded
     with the first of them.
 
-    The engine follows :class:`gradstep.engines.protocol.Engine`.  ``tensors`` are classes that are
+    The engine follows :class:`gradstep.contract.protocol.Engine`.  ``tensors`` are classes that are
     tensors although they have no attribute ``grad_fn``.  ``tracing`` is a context manager in which
     ops are traced; it takes the arguments of :func:`gradstep.trace`.  Beside it, ``scope`` is that
     of :func:`gradstep.scope` for these ops.

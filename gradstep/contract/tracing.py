@@ -16,9 +16,9 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Literal
 
-from gradstep.capturing.budget import BUDGET, Budget
-from gradstep.engines.lookup import is_imported
-from gradstep.engines.registry import TRACING
+from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.lookup import is_imported
+from gradstep.contract.registry import TRACING
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import fenced, fenced_context, within_fence
 

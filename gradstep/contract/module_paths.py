@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
-from gradstep.engines.parameters import named_parameters
+from gradstep.contract.parameters import named_parameters
 from gradstep.guest.fence import class_has, read, text_of, variables_in
 
 MOST_ELEMENTS: Final = 1000

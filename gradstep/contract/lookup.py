@@ -9,12 +9,12 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from gradstep.engines.registry import HOMES, TENSORS
+from gradstep.contract.registry import HOMES, TENSORS
 from gradstep.guest.fence import class_has, let_through
 from gradstep.guest.own_files import imported_pytorch
 
 if TYPE_CHECKING:
-    from gradstep.engines.protocol import Engine
+    from gradstep.contract.protocol import Engine
     from gradstep.records import BackwardCall
 
 OLDEST_PYTORCH: Final = (2, 10)

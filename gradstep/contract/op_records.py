@@ -12,9 +12,9 @@ from weakref import ref
 
 from numpy.typing import NDArray
 
-from gradstep.capturing.budget import Copy, Share
-from gradstep.capturing.loops import LoopRound
-from gradstep.capturing.module_paths import OUTSIDE, ScopePath
+from gradstep.contract.budget import Copy, Share
+from gradstep.contract.loops import LoopRound
+from gradstep.contract.module_paths import OUTSIDE, ScopePath
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, statistics
 from gradstep.graph.statistics_table import statistics_of_each

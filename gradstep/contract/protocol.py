@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.engines.driver import Driver
+from gradstep.contract.driver import Driver
 from gradstep.records import BackwardCall, Extent, Gradient, Plan, Profile, Step, Tensor
 
 if TYPE_CHECKING:
-    from gradstep.capturing.op_records import Departure
+    from gradstep.contract.op_records import Departure
     from gradstep.graph.model import Cost, Graph, Shape, Source
     from gradstep.graph.statistics import Statistics
     from gradstep.graph.statistics_table import StatisticsTable
