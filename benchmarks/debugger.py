@@ -23,7 +23,7 @@ import numpy as np
 
 import autograd_core as torch
 from gradstep import trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from gradstep_tui.commands.fail_on import FailOn

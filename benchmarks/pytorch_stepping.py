@@ -16,7 +16,7 @@ import torch
 from pytorch import REPETITIONS, WORKLOADS
 
 from gradstep.capturing import Names
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from gradstep_tui.commands.fail_on import FailOn
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from textual.pilot import Pilot
 
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep.program.calls import InterceptedCall
 from gradstep.program.run import chosen_call, run_target
 from gradstep.program.target import parse_target

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gradstep.capturing import capture
+    from gradstep.console.session import Session
     from gradstep.contract.tracing import scope, trace
-    from gradstep.debugger import Session
     from gradstep.findings import check, lint, why
     from gradstep.graph import Graph
     from gradstep.program.recording import record
@@ -52,7 +52,7 @@ __all__ = [
 
 _HOMES = {
     "Graph": "gradstep.graph",
-    "Session": "gradstep.debugger",
+    "Session": "gradstep.console.session",
     "capture": "gradstep.capturing",
     "check": "gradstep.findings",
     "debug": "gradstep_tui",

@@ -31,14 +31,14 @@ def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_all_that_users_call_has_one_name() -> None:
-    import gradstep.debugger
+    import gradstep.console.session
     import gradstep_tui
 
     assert gradstep.render is gradstep.render
     assert gradstep.to_graphviz is gradstep.to_graphviz
     assert gradstep.film is gradstep.film
     assert gradstep.debug is gradstep_tui.debug
-    assert gradstep.Session is gradstep.debugger.Session
+    assert gradstep.Session is gradstep.console.session.Session
     assert gradstep.check is gradstep.findings.check
     assert gradstep.why is gradstep.findings.why
     assert set(gradstep.__all__) <= set(dir(gradstep))

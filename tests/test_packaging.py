@@ -238,7 +238,7 @@ ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program",
 FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
 ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
 NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
-SESSION = ("gradstep.debugger.session", "gradstep.debugger.pass_session")
+SESSION = ("gradstep.console.session", "gradstep.debugger.pass_session")
 HAVE_THE_SESSION = tuple(f"gradstep_tui.app.{name}" for name in ("app", "facts", "worker"))
 UPWARD = [
     ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
@@ -312,7 +312,7 @@ LATE = [
     ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
     ("gradstep_tui.commands.debug", ("gradstep.recording.run", "gradstep.engines.recorded")),
     ("gradstep_tui.commands.why", ("gradstep.recording.run", "gradstep.engines.recorded")),
-    ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.debugger.session")),
+    ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.console.session")),
 ]
 
 

@@ -14,8 +14,8 @@ from generated import Generated, escaped, heading, sentence, table
 from sphinx.application import Sphinx
 
 import autograd_core as torch
-from gradstep.debugger import Session
-from gradstep.debugger.commands.helping import TOPICS
+from gradstep.console.helping import TOPICS
+from gradstep.console.session import Session
 from gradstep_tui.app.keys import KEY_GROUPS
 from gradstep_tui.app.widgets.help import MARKS
 

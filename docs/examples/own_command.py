@@ -1,7 +1,7 @@
 import autograd_core as torch
 from gradstep import Session
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands
 
 
 def count(console: Console, operands: Operands) -> str:

@@ -9,6 +9,9 @@ from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
+from gradstep.console.console import DEFECT
+from gradstep.console.printing import answer
+from gradstep.console.session import Session
 from gradstep.dap.launch import Launch, read_launch
 from gradstep.dap.protocol import (
     Body,
@@ -23,11 +26,8 @@ from gradstep.dap.protocol import (
 from gradstep.dap.stops import Stops
 from gradstep.dap.views import Views, files_of, same_file
 from gradstep.debugger.breakpoints import Reached
-from gradstep.debugger.commands.console import DEFECT
-from gradstep.debugger.commands.printing import answer
 from gradstep.debugger.displays import read_expression, subject_at
 from gradstep.debugger.errors import ExpressionError, StepLost, Unanswerable
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Leave, Value
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.program.calls import call_title

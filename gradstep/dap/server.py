@@ -17,9 +17,9 @@ from time import sleep
 from types import TracebackType
 from typing import Final, Literal
 
+from gradstep.console.session import Session
 from gradstep.dap.protocol import BadMessage, Body, Channel, Unframed
 from gradstep.dap.requests import CONTINUE, Move, Requests, place_of
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import InterceptedCall

@@ -14,9 +14,9 @@ from typing import Final
 
 import numpy as np
 
+from gradstep.console.session import Session
 from gradstep.dap.protocol import Body, Refused
 from gradstep.debugger.errors import CommandError, EditError
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Incoming, LeafGradient, NodeDetail, Value
 from gradstep.debugger.snapshot.value import NOT_RECORDED
 from gradstep.debugger.snapshot.wording import of_statistics, summary

@@ -1,16 +1,16 @@
-"""The headless debugger: ``Session``, and the records it hands out.
+"""The headless debugger: the session of one call, and the records it hands out.
 
-Each of these reads only what stands below it::
+Each of these reads only what stands below it; the commands of a session are in
+:mod:`gradstep.console`::
 
-    commands    the language, on a session
-    session     the debugger of one call: it moves (stop_search goes on to the next stop), tells
-                and changes, in the innermost of the passes that are open (pass_stack)
-    breakpoints where to stop: places, expressions, and what triggers a stop
-    passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
-                scopes), what can be changed (editor); recorded_pass holds them together
-    history     the nodes run one by one (driver), their steps kept, and the account of every sum
-                (ledger); what hooks and other code of the program did in them
-    snapshot    what is handed out: frozen, and good for any front end
+    pass_session  the debugger of one call: it moves (stop_search goes on to the next stop), tells
+                  and changes, in the innermost of the passes that are open (pass_stack)
+    breakpoints   where to stop: places, expressions, and what triggers a stop
+    passes        one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
+                  scopes), what can be changed (editor); recorded_pass holds them together
+    history       the nodes run one by one (driver), their steps kept, and the account of every sum
+                  (ledger); what hooks and other code of the program did in them
+    snapshot      what is handed out: frozen, and good for any front end
 
 What the program's own code did is never done again to be looked at: ``history`` keeps it,
 ``driver`` undoes and redoes it, ``ledger`` reads it; what it changes is in an undo log
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from gradstep.debugger.errors import EditError
     from gradstep.debugger.passes.difference import LeafDifference
     from gradstep.debugger.passes.editor import Edited
-    from gradstep.debugger.session import Session
     from gradstep.debugger.snapshot import (
         Breakpoint,
         Contribution,
@@ -69,7 +68,6 @@ __all__ = [
     "Phase",
     "Reply",
     "Saved",
-    "Session",
     "Snapshot",
     "Term",
     "Timeline",
@@ -81,7 +79,6 @@ _HOMES = {
     "errors": ("EditError",),
     "passes.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
-    "session": ("Session",),
     "breakpoints": ("Breakpoints",),
     "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),
 }
@@ -89,7 +86,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    """Pictures need the driver only, and should not wait for the debugger's commands."""
+    """Import what is asked for; pictures need the driver only."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'snapshot')}"), name)

@@ -43,7 +43,7 @@ from gradstep.records import BackwardCall, Gradients, Node, Profile, Step, Tenso
 
 class SessionOptions(TypedDict, total=False):
     """What a session may be given, however its pass begins; explained at
-    :class:`gradstep.debugger.session.Session`."""
+    :class:`gradstep.console.session.Session`."""
 
     call: int
     breakpoints: Breakpoints | None
@@ -56,7 +56,7 @@ class SessionOptions(TypedDict, total=False):
 class PassSession:
     """One backward pass, and the passes that start inside it: moves, looks and changes.
 
-    The arguments are those of :class:`gradstep.debugger.session.Session`, which users have.
+    The arguments are those of :class:`gradstep.console.session.Session`, which users have.
     """
 
     def __init__(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autograd_core
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 
 
 def warned(run: Any) -> tuple[list[str], str]:

@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core
 from autograd_core.op import OPS
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from tests.autograd_core.op_samples.table import samples_of
 
 VALUES = (np.arange(12.0).reshape(3, 4) - 5.3) / 2

@@ -22,7 +22,7 @@ from autograd_core.autograd.node import GENERAL, notes_of, resolve
 from autograd_core.autograd.plan import make_plan
 from autograd_core.autograd.reduce import reduce_gradient
 from gradstep import capture, trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 

@@ -13,9 +13,9 @@ from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from gradstep import Graph, capture, scope, trace
 from gradstep.capturing import Names
+from gradstep.console.session import Session
 from gradstep.contract.lookup import engine_of_call
 from gradstep.contract.protocol import OWN_RESULT
-from gradstep.debugger import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.engines.native.driver import NativeDriver
 from gradstep.graph import NotInGraph

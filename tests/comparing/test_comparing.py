@@ -19,7 +19,7 @@ from gradstep.comparing.align import align, common
 from gradstep.comparing.ranks import compare_ranks
 from gradstep.comparing.runs import Comparison, compare, run_of_graph
 from gradstep.comparing.values import Tolerance, Value, gap
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.program.calls import CallSelector, intercepting

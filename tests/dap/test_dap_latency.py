@@ -8,9 +8,9 @@ from time import process_time
 from typing import Any
 
 import autograd_core as torch
+from gradstep.console.session import Session
 from gradstep.dap.protocol import Channel, read_message
 from gradstep.dap.requests import Requests
-from gradstep.debugger.session import Session
 
 
 class Asked:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 
 
 def doubled(g: Any) -> None:

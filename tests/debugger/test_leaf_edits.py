@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from gradstep.capturing import Names
+from gradstep.console.session import Session
 from gradstep.debugger.errors import EditError
-from gradstep.debugger.session import Session
 from gradstep.graph.addresses import step_number
 from tests.both import on_the_core
 

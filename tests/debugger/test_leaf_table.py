@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.passes import inspector, leaf_history
 from gradstep.debugger.snapshot import LeafGradient
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 
 from gradstep import trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 
 MOVES = (
     "next", "back", "step", "step", "step_back", "over", "back_over", "out", "back_out", "until",

@@ -14,8 +14,8 @@ import autograd_core as torch
 from autograd_core import nn, optim
 from autograd_core.autograd.call import make_call
 from gradstep.capturing import Names
-from gradstep.debugger import Session
-from gradstep.debugger.commands.console import DEFECT
+from gradstep.console.console import DEFECT
+from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 
 

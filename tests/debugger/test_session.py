@@ -9,7 +9,7 @@ import pytest
 from autograd_core.autograd.call import interceptor
 from gradstep import capture, trace
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.engines.native.trace import tracing
 from gradstep.graph.addresses import find_step
 from gradstep.graph.errors import UnknownAddress

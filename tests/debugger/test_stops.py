@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from gradstep import trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.breakpoints import Breakpoints
 from tests.both import on_the_core
 

@@ -9,8 +9,8 @@ import pytest
 
 from gradstep import trace
 from gradstep.capturing import Names
+from gradstep.console.session import Session
 from gradstep.debugger.breakpoints import Breakpoints
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.timeline import Timeline
 from tests.both import on_the_core

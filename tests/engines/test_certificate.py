@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.console.session import Session  # noqa: E402
 from gradstep.engines.pytorch.stepping.driver import TorchDriver  # noqa: E402
 from gradstep.engines.pytorch.tensors import same_bits  # noqa: E402
 from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from tests.both import on_pytorch
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import autograd_core
+from gradstep.console.session import Session
 from gradstep.contract.lookup import engine_of
-from gradstep.debugger.session import Session
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from gradstep_tui.commands.fail_on import FailOn
 

@@ -8,7 +8,8 @@ import pytest
 
 import autograd_core
 from autograd_core.autograd.profiler import profile
-from gradstep.debugger import NodeDetail, Session
+from gradstep.console.session import Session
+from gradstep.debugger import NodeDetail
 from tests.both import on_pytorch
 
 

@@ -21,10 +21,10 @@ import pytest
 import autograd_core
 from gradstep import trace
 from gradstep.capturing.names import Names
+from gradstep.console.session import Session
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.debugger.passes import recorded_pass
-from gradstep.debugger.session import Session
 from gradstep.engines.pytorch.attach import attached
 from gradstep.findings.reports.why import why
 from gradstep.program.calls import (

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 from gradstep.capturing import capture  # noqa: E402
-from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.console.session import Session  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.tensors import copy_of, dense, has_memory  # noqa: E402
 from gradstep.program.calls import InterceptedCall, intercepting  # noqa: E402

@@ -13,7 +13,7 @@ from torch import nn  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 from autograd_core.autograd.profiler import profile  # noqa: E402
-from gradstep.debugger.session import Session  # noqa: E402
+from gradstep.console.session import Session  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,

@@ -11,9 +11,9 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from gradstep.capturing import Names  # noqa: E402
+from gradstep.console.session import Session  # noqa: E402
 from gradstep.contract.module_paths import ScopePath  # noqa: E402
 from gradstep.contract.op_records import OpRecord  # noqa: E402
-from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.entry import intercepted  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402

@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
+from gradstep.console.session import Session  # noqa: E402
 from gradstep.contract.module_paths import OUTSIDE  # noqa: E402
-from gradstep.debugger.session import Session  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.originals import TensorBase  # noqa: E402

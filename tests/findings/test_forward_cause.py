@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import autograd_core
 from gradstep import trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.findings import lint
 from gradstep.findings.linting.finite import Beginning, forward_cause
 from gradstep.findings.linting.subject import Subject

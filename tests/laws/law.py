@@ -10,9 +10,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from gradstep.console.console import DEFECT
+from gradstep.console.session import Session
 from gradstep.debugger.breakpoints import Breakpoints
-from gradstep.debugger.commands.console import DEFECT
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from tests.laws.programs import Program, random_program, run

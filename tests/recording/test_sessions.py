@@ -18,8 +18,8 @@ import autograd_core
 from gradstep.capturing import View
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
+from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
 from gradstep.engines.recorded import RecordedCall
 from gradstep.graph.model import Graph

@@ -15,7 +15,7 @@ from textual.css.stylesheet import Stylesheet
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.graph.addresses import step_number
 from gradstep_tui.app import DebuggerApp, Outcome
 from gradstep_tui.app.sections import SECTIONS

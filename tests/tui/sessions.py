@@ -6,9 +6,9 @@ from typing import Any
 
 import autograd_core as torch
 from autograd_core import nn
-from gradstep import scope, trace
+from gradstep import Session, scope, trace
 from gradstep.capturing import Names
-from gradstep.debugger import Reply, Session
+from gradstep.debugger import Reply
 
 
 class RecordedSession(Session):

@@ -11,7 +11,7 @@ import pytest
 
 import autograd_core
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.history.contributions import ContributionOrder
 from gradstep.debugger.history.ledger import MOST_SHOWN
 from gradstep_tui.app.plan.flow import Flow

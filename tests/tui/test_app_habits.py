@@ -9,7 +9,7 @@ import pytest
 
 import autograd_core as torch
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep_tui.app.history import MOST, VARIABLE, History
 from tests.tui.screen_driver import LARGE, SMALL, Driver, on_screen
 from tests.tui.sessions import chain, residual_net, shared_weight

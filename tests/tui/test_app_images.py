@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from tests.tui.screen_driver import on_screen
 
 ROOT = Path(__file__).parents[2]

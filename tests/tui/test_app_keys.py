@@ -11,7 +11,8 @@ from textual import events
 import autograd_core as torch
 from autograd_core import nn
 from gradstep import trace
-from gradstep.debugger import Reply, Session
+from gradstep.console.session import Session
+from gradstep.debugger import Reply
 from gradstep.graph.addresses import step_index
 from gradstep_tui import output
 from gradstep_tui.app.keys import ALL_BINDINGS

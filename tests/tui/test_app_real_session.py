@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 import autograd_core as torch
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Snapshot
 from gradstep_tui.app.facts import Facts

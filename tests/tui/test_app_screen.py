@@ -16,7 +16,7 @@ from textual.scrollbar import ScrollBar, ScrollBarRender
 import autograd_core as torch
 from gradstep import trace
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.graph.addresses import step_number
 from gradstep_tui.app.keys import ALL_BINDINGS, KEY_GROUPS

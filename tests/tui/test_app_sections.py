@@ -13,7 +13,8 @@ import autograd_core as torch
 from gradstep import trace
 from gradstep.comparing.runs import compare
 from gradstep.comparing.values import Tolerance
-from gradstep.debugger import Session, Timeline
+from gradstep.console.session import Session
+from gradstep.debugger import Timeline
 from gradstep.engines.recorded import RecordedCall
 from gradstep.program.recorded_calls import names_of
 from gradstep.program.recording import record

@@ -11,7 +11,7 @@ import autograd_core as torch
 import gradstep
 import gradstep_viz
 from gradstep import trace
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep_viz.errors import NothingToDraw
 from gradstep_viz.films.recording import record
 from gradstep_viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots

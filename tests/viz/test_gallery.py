@@ -17,7 +17,7 @@ from autograd_core.tensor import Tensor
 from gradstep import trace
 from gradstep.capturing import Names
 from gradstep.capturing.roots import backward_call
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.graph.model import Graph
 from gradstep_viz.films.recording import record_call
 from gradstep_viz.layout import lay_out

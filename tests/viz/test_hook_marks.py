@@ -12,7 +12,7 @@ import gradstep
 from autograd_core.autograd.call import make_call
 from gradstep import Graph, trace
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.graph.folding import fold
 from gradstep.graph.folding.parts import neighbourhood

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.folding import fold
 from gradstep.graph.model import Graph, Half

@@ -15,7 +15,7 @@ import gradstep
 from autograd_core.autograd.call import make_call
 from gradstep import trace
 from gradstep.capturing import Names
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Graph

@@ -27,7 +27,7 @@ def debug(
         RuntimeError: as ``backward`` does, or if no screen can open.
     """
     # late: the command imports this package too, and may need neither
-    from gradstep.debugger.session import Session
+    from gradstep.console.session import Session
     from gradstep_tui.terminal import show_screen, why_no_screen
 
     if problem := why_no_screen():

@@ -8,16 +8,16 @@ from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
 
+from gradstep.console import open_console
+from gradstep.console.console import DEFECT
+from gradstep.console.session import Session
 from gradstep.contract.budget import BUDGET, Budget
 from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
-from gradstep.debugger.commands import open_console
-from gradstep.debugger.commands.console import DEFECT
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.pass_session import Ranks
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.findings.reports.stop import stop_text

@@ -29,12 +29,12 @@ from gradstep.graph.model import View
 from gradstep.graph.statistics import format_statistics
 
 if TYPE_CHECKING:
-    from gradstep.debugger import Session
+    from gradstep.console.session import Session
     from gradstep.debugger.snapshot import Snapshot
 
 _COMMANDS: Final = ("check", "why", "render", "film")
 _SHOWN: Final = {
-    "gradstep.debugger.session": ("Session", "session_as_html"),
+    "gradstep.console.session": ("Session", "session_as_html"),
     "gradstep.debugger.snapshot": ("Snapshot", "snapshot_as_html"),
 }
 """What is shown, by the module that has it: the debugger is loaded when somebody debugs."""

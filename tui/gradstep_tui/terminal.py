@@ -16,7 +16,7 @@ from gradstep_tui import output
 from gradstep_tui.printed import printed
 
 if TYPE_CHECKING:
-    from gradstep.debugger.session import Session
+    from gradstep.console.session import Session
     from gradstep_tui.app import DebuggerApp
 
 _raw_input = vars(getpass).get("_raw_input")  # of every Python so far, but private

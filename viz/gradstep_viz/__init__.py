@@ -57,7 +57,7 @@ def render(
 
     Args:
         obj: a tensor or several; a module or function, which is called with ``inputs``; a
-            :class:`~gradstep.graph.model.Graph`; or a :class:`~gradstep.debugger.Session`,
+            :class:`~gradstep.graph.model.Graph`; or a :class:`~gradstep.Session`,
             with the gradients that have flowed so far.
         out: a file to write. Its suffix determines the format, unless ``format`` does.
         format: one of :data:`FORMATS`; SVG by default.

@@ -50,7 +50,8 @@ class Timeline:
     """The calls of a program. Each session adds its call when it finishes.
 
     >>> import autograd_core as torch
-    >>> from gradstep.debugger import Session, Timeline
+    >>> from gradstep.console.session import Session
+    >>> from gradstep.debugger import Timeline
     >>> w, timeline = torch.tensor(2.0, requires_grad=True), Timeline()
     >>> for call in (1, 2):
     ...     Session(w * w, names={"w": w}, call=call, timeline=timeline).finish()

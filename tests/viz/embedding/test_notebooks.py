@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core as torch
 from gradstep import capture
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 from gradstep_tui.notebook import graph_as_html, run_cell, session_as_html
 from tests.waiting import LIMIT
 
@@ -96,7 +96,7 @@ def test_a_cell_is_not_blamed_for_what_other_cells_have_left(
 CELLS = [
     """import autograd_core as torch, gradstep
 from gradstep import capture
-from gradstep.debugger import Session
+from gradstep.console.session import Session
 x = torch.tensor(2.0, requires_grad=True)
 z = torch.log(x * x)
 z""",

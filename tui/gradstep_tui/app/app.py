@@ -18,7 +18,7 @@ from textual.command import Provider
 from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep_tui.app.screen import DebuggerScreen
 from gradstep_tui.app.themes import DARK, LIGHT, THEMES, light_terminal
 from gradstep_tui.app.widgets.line_view import LineView

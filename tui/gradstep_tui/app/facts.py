@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep.debugger.snapshot import LedgerEntry, NodeDetail, Phase, Snapshot, Value
 from gradstep.findings.reports.move import move_text, phase_move_text
 from gradstep.findings.reports.source import forward_line

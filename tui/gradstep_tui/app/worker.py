@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from textual.message import Message
 
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep.debugger.snapshot import Reply, Snapshot
 from gradstep.graph.addresses import node_text
 from gradstep_tui.app.facts import Facts

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from gradstep.debugger.commands import command_lines, uncommented
+from gradstep.console import command_lines, uncommented
 from gradstep.debugger.pass_session import Ranks
 from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector, InterceptedCall

@@ -13,8 +13,8 @@ from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
 from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, shown_graphs
 from gradstep.comparing.values import Tolerance
+from gradstep.console.session import Session
 from gradstep.debugger.beside import Beside
-from gradstep.debugger.session import Session
 from gradstep.engines.recorded import RecordedCall
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json

@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from gradstep.console.session import Session
 from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
 from gradstep.debugger.breakpoints.quick_look import QuickLook, what_ran_once
 from gradstep.debugger.errors import ExpressionError
-from gradstep.debugger.session import Session
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.findings.reports.stop import loss_report, stop_report

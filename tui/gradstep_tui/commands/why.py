@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from gradstep.debugger.session import Session
+from gradstep.console.session import Session
 from gradstep.findings.reports.formatting import Row
 from gradstep.findings.reports.why import Explanation, explain
 from gradstep.findings.reports.why.afterwards import WILL_NOT_CHANGE, Afterwards

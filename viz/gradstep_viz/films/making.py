@@ -46,7 +46,7 @@ def film(
     The pass runs once. Afterwards every ``.grad`` is as before, and the graph is intact.
 
     Args:
-        obj: a tensor or several, or a :class:`~gradstep.debugger.Session`.
+        obj: a tensor or several, or a :class:`~gradstep.Session`.
         out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
             gets one SVG per frame.
         view: "both" shows how the forward pass builds the graph, and then the backward pass;

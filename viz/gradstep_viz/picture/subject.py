@@ -18,7 +18,7 @@ from gradstep.records import Profile
 from gradstep_viz.errors import NothingToDraw
 
 if TYPE_CHECKING:
-    from gradstep.debugger.session import Session
+    from gradstep.console.session import Session
 
 
 class PictureSubject(NamedTuple):

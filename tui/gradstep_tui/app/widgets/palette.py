@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from gradstep.debugger.commands.helping import TOPICS
+from gradstep.console.helping import TOPICS
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.sections import SECTIONS
 

@@ -7,10 +7,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands, pointing_at
+from gradstep.console.printing import print_text, understood, write_tensor
 from gradstep.debugger.breakpoints.predicate import ExpressionSubject
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.printing import print_text, understood, write_tensor
 from gradstep.debugger.displays import subject_at, values_of
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.inspecting import displays_text
-from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.stopping import catch, refuse_condition
+from gradstep.console.console import Command, Console
+from gradstep.console.inspecting import displays_text
+from gradstep.console.language import Operands, pointing_at
+from gradstep.console.stopping import catch, refuse_condition
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import here, node_line, table_text

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core import nn
 from gradstep import trace
-from gradstep.debugger import Reply, Session
-from gradstep.debugger.commands import complete
-from gradstep.debugger.commands.console import DEFECT
-from gradstep.debugger.commands.helping import TOPICS
+from gradstep.console import complete
+from gradstep.console.console import DEFECT
+from gradstep.console.helping import TOPICS
+from gradstep.console.session import Session
+from gradstep.debugger import Reply
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
 WORDS = sorted({word for command in COMMANDS for word in (command.word, *command.short)})

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gradstep import trace
-from gradstep.debugger import Session
-from gradstep.debugger.commands import complete
-from gradstep.debugger.commands.helping import TOPICS
+from gradstep.console import complete
+from gradstep.console.helping import TOPICS
+from gradstep.console.session import Session
 from tests.both import on_the_core
 
 LINE = next(

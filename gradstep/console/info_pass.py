@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from itertools import chain
 
-from gradstep.debugger.commands.console import Console
-from gradstep.debugger.commands.language import Operands
+from gradstep.console.console import Console
+from gradstep.console.language import Operands
 from gradstep.debugger.snapshot.timeline import CallRecord
 from gradstep.debugger.snapshot.wording import described, summary
 from gradstep.findings.reports.formatting import table_text, wrapped

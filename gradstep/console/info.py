@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from gradstep.debugger.commands import info_node, info_pass
-from gradstep.debugger.commands.changing import edits_text
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.inspecting import displays_text
-from gradstep.debugger.commands.language import Operands, choose
-from gradstep.debugger.commands.stopping import points_text
+from gradstep.console import info_node, info_pass
+from gradstep.console.changing import edits_text
+from gradstep.console.console import Command, Console
+from gradstep.console.inspecting import displays_text
+from gradstep.console.language import Operands, choose
+from gradstep.console.stopping import points_text
 
 
 class Topic(NamedTuple):

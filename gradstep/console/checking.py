@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands, pointing_at
 from gradstep.contract.lookup import engine_of_call
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number

@@ -5,10 +5,10 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Final
 
+from gradstep.console import changing, checking, files, info, inspecting, moving, stopping
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands
 from gradstep.debugger.breakpoints.predicate import help_text
-from gradstep.debugger.commands import changing, checking, files, info, inspecting, moving, stopping
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands
 from gradstep.text import WIDTH
 
 _PLACES: Final = """\

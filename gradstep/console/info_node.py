@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan
 
-from gradstep.debugger.commands.console import Console
-from gradstep.debugger.commands.language import Operands, pointing_at
+from gradstep.console.console import Console
+from gradstep.console.language import Operands, pointing_at
 from gradstep.debugger.snapshot import Incoming, NodeDetail, Phase, Saved, Value
 from gradstep.debugger.snapshot.wording import described, of_statistics, summary
 from gradstep.findings.reports.formatting import (

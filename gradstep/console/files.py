@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands, choose
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands, choose
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.debugger.snapshot.wording import restore_text

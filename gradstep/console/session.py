@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import proxy
 
-from gradstep.debugger.commands import open_console
-from gradstep.debugger.commands.completing import complete
+from gradstep.console import open_console
+from gradstep.console.completing import complete
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Reply
 

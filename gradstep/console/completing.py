@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from gradstep.console.console import Operand
+from gradstep.console.helping import TOPICS as HELP_TOPICS
+from gradstep.console.info import TOPICS
 from gradstep.debugger.breakpoints.predicate import WORDS
-from gradstep.debugger.commands.console import Operand
-from gradstep.debugger.commands.helping import TOPICS as HELP_TOPICS
-from gradstep.debugger.commands.info import TOPICS
 from gradstep.debugger.pass_session import PassSession
 from gradstep.graph.addresses import vocabulary
 
@@ -19,7 +19,7 @@ def complete(session: PassSession, line: str, column: int) -> list[str]:
     """Return the words that may stand where the word before ``column`` stands, sorted.
 
     >>> import autograd_core as torch
-    >>> from gradstep.debugger import Session
+    >>> from gradstep.console.session import Session
     >>> session = Session(torch.tensor(2.0, requires_grad=True).tanh())
     >>> complete(session, "unt", 3), complete(session, "break ta", 8)
     (['until'], ['tanh', 'tanh:1'])

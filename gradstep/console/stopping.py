@@ -6,9 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands, pointing_at
 from gradstep.debugger.breakpoints import Breakpoints
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.errors import CommandError, ExpressionError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.graph.addresses import step_number

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from gradstep.debugger.commands.console import Command, Console
-from gradstep.debugger.commands.language import Operands, pointing_at
-from gradstep.debugger.commands.moving import arrived
-from gradstep.debugger.commands.printing import understood
+from gradstep.console.console import Command, Console
+from gradstep.console.language import Operands, pointing_at
+from gradstep.console.moving import arrived
+from gradstep.console.printing import understood
 from gradstep.debugger.displays import subject_at
 from gradstep.debugger.errors import EditError, Unanswerable
 from gradstep.debugger.snapshot.wording import restore_text

@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from gradstep.console.console import Console
+from gradstep.console.language import Operands, pointing_at
 from gradstep.debugger.breakpoints.logtext import format_value
 from gradstep.debugger.breakpoints.predicate import Expression, ExpressionSubject
-from gradstep.debugger.commands.console import Console
-from gradstep.debugger.commands.language import Operands, pointing_at
 from gradstep.debugger.displays import read_expression
 from gradstep.debugger.errors import Unanswerable
 from gradstep.debugger.snapshot import Value

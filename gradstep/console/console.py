@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from gradstep.debugger.commands.language import LONGEST_LINE, Operands
+from gradstep.console.language import LONGEST_LINE, Operands
 from gradstep.debugger.errors import CommandError, StepLost
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Leave, Reply

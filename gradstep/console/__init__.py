@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gradstep.debugger.commands.completing import complete
-from gradstep.debugger.commands.console import Console
-from gradstep.debugger.commands.files import command_lines, uncommented
-from gradstep.debugger.commands.helping import TOPICS
+from gradstep.console.completing import complete
+from gradstep.console.console import Console
+from gradstep.console.files import command_lines, uncommented
+from gradstep.console.helping import TOPICS
 from gradstep.debugger.pass_session import PassSession
 
 __all__ = ["Console", "command_lines", "complete", "open_console", "uncommented"]
