@@ -14,7 +14,7 @@ from gradstep.records import LEAF
 
 # What checks is slow to load, and most sessions never ask for it: each command loads its own.
 if TYPE_CHECKING:
-    from gradstep.findings.linting import Finding
+    from gradstep.findings.finding import Finding
 
 
 def _check(console: Console, operands: Operands) -> str:

@@ -1,7 +1,7 @@
 """What is wrong with a gradient, and why: ``check``, ``lint`` and ``why``.
 
-``linting`` looks at a graph before its pass, ``checking`` compares rules with finite differences,
-``reports`` explain a stop and a gradient.
+``rules`` has one file for each mistake, ``linting`` looks for those of a graph before its pass,
+``checking`` compares derivatives with finite differences, ``reports`` explain stops and gradients.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradstep.findings.checking import InputCheck, NodeCheck, check, check_node
-    from gradstep.findings.linting import Finding, lint
+    from gradstep.findings.finding import Finding
+    from gradstep.findings.linting import lint
     from gradstep.findings.reports.why import Explanation, why
 
 __all__ = [
@@ -27,7 +28,8 @@ __all__ = [
 
 _HOMES = {
     "checking": ("InputCheck", "NodeCheck", "check", "check_node"),
-    "linting": ("Finding", "lint"),
+    "finding": ("Finding",),
+    "linting": ("lint",),
     "reports.why": ("Explanation", "why"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from textwrap import indent, wrap
 from typing import Final
 
-from gradstep.findings import linting
-from gradstep.findings.linting.finding import Meaning
-from gradstep.findings.linting.lost_graph import NO_GRAPH
-from gradstep.findings.whole_run import rules
+from gradstep.findings.finding import Meaning
+from gradstep.findings.rules.graph import RULES as GRAPH_RULES
+from gradstep.findings.rules.graph.lost_graph import NO_GRAPH
+from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.text import WIDTH
 
 _SEVERITIES: Final = ("error", "warning", "info")
 
 
 def _meanings() -> Mapping[str, Meaning]:
-    of_graphs = [meaning for rule in linting.RULES for meaning in rule.meanings]
-    of_runs = [meaning for rule in rules.RULES for meaning in rule.meanings]
+    of_graphs = [meaning for rule in GRAPH_RULES for meaning in rule.meanings]
+    of_runs = [meaning for rule in RUN_RULES for meaning in rule.meanings]
     meanings = sorted(
         [NO_GRAPH, *of_graphs, *of_runs], key=lambda meaning: _SEVERITIES.index(meaning.severity)
     )

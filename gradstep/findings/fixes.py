@@ -10,7 +10,7 @@ from textwrap import dedent
 from typing import Final
 
 from gradstep.capturing.statement import nodes_on, operands_of, tree_of
-from gradstep.findings.linting.finding import Fix
+from gradstep.findings.finding import Fix
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
 

@@ -15,10 +15,10 @@ from gradstep.contract.protocol import Engine
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.linting.away_from_zero import Advice, away_from_zero, operand
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.finite import amount_text
+from gradstep.findings.finding import Finding
 from gradstep.findings.reports.stop import elements_there, first_element
+from gradstep.findings.rules.graph.away_from_zero import Advice, away_from_zero, operand
+from gradstep.findings.rules.graph.finite import amount_text
 from gradstep.findings.scaling import Scaling, scaling_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element

@@ -10,7 +10,7 @@ from gradstep.capturing.names import Names
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.linting.finding import Finding
+from gradstep.findings.finding import Finding
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.guest.fence import attribute_of

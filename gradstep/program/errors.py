@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gradstep.program.tracebacks import call_hook, user_traceback
 
 if TYPE_CHECKING:
-    from gradstep.findings.linting import Finding
+    from gradstep.findings.finding import Finding
 
 
 class ProgramError(Exception):

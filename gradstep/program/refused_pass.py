@@ -23,7 +23,7 @@ from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 
 if TYPE_CHECKING:
-    from gradstep.findings.linting import Finding
+    from gradstep.findings.finding import Finding
 
 _MESSAGE: Final = "does not require grad and does not have a grad_fn"
 _CHECK: Final = "gradstep check names the line that took the loss out of the graph"
@@ -61,7 +61,7 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
         return ()
     # slow to load, and few programs fail so
     from gradstep.findings.linting import refusals
-    from gradstep.findings.linting.lost_graph import lost_graph
+    from gradstep.findings.rules.graph.lost_graph import lost_graph
 
     if _MESSAGE in str(error):
         record = engine_of(roots).tensors(roots)[0].record

@@ -14,8 +14,8 @@ import autograd_core
 from gradstep import trace
 from gradstep.console.session import Session
 from gradstep.findings import lint
-from gradstep.findings.linting.finite import Beginning, forward_cause
-from gradstep.findings.linting.subject import Subject
+from gradstep.findings.rules.graph.finite import Beginning, forward_cause
+from gradstep.findings.rules.graph.subject import Subject
 from tests.both import on_the_core
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradstep.findings.linting import Finding
+from gradstep.findings.finding import Finding
 from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.guest.fence import not_shown, tell_anew

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
-from gradstep.findings.linting.finding import Finding, Fix, Severity
+from gradstep.findings.finding import Finding, Fix, Severity
 from gradstep.graph.model import Source
 from gradstep.text import plural
 

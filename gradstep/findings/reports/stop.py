@@ -18,7 +18,7 @@ from gradstep.findings.reports.formatting import Row, line_text, path_text, row_
 from gradstep.graph.statistics import first_place, format_element
 
 if TYPE_CHECKING:
-    from gradstep.findings.linting.finite import Beginning
+    from gradstep.findings.rules.graph.finite import Beginning
 
 
 def stop_text(session: PassSession, reached: Reached) -> str:
@@ -95,8 +95,8 @@ def _forward_cause(session: PassSession, trigger: Trigger) -> Beginning | None:
 
 def _beginning(session: PassSession, index: int) -> Beginning | None:
     # slow to load, and most passes have no such stop
-    from gradstep.findings.linting.finite import forward_cause
-    from gradstep.findings.linting.subject import Subject
+    from gradstep.findings.rules.graph.finite import forward_cause
+    from gradstep.findings.rules.graph.subject import Subject
 
     subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
     return forward_cause(subject, index)

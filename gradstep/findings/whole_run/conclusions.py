@@ -10,11 +10,10 @@ from typing import Any, Final
 
 from gradstep.capturing.names import Names
 from gradstep.contract.parameters import named_parameters
+from gradstep.findings.finding import Finding, Fix
 from gradstep.findings.fixes import Line
-from gradstep.findings.linting import Finding
-from gradstep.findings.linting.finding import Fix
+from gradstep.findings.rules.run import RULES
 from gradstep.findings.source_lines import calls_of
-from gradstep.findings.whole_run.rules import RULES
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.text import listed
 

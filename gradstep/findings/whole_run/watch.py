@@ -19,7 +19,8 @@ from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import whole_array_of
 from gradstep.findings.checking import NodeCheck, Progress, check
-from gradstep.findings.linting import Finding, lint
+from gradstep.findings.finding import Finding
+from gradstep.findings.linting import lint
 from gradstep.findings.listing import Listing
 from gradstep.findings.passes import run_pass
 from gradstep.findings.reports.why.sizes import Link, main_way

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from gradstep.findings.explanations import MEANINGS, summary
-from gradstep.findings.linting import Finding
+from gradstep.findings.finding import Finding
 from gradstep.findings.reports.checked import Checked, left, one_line
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
-from gradstep.findings.linting import Finding
+from gradstep.findings.finding import Finding
 from gradstep.findings.reports.checked import Checked, left
+from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.conclusions import certain, conclusions
-from gradstep.findings.whole_run.rules.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.watch import Evidence, Watch
 from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import CallSelector, InterceptedCall

@@ -15,7 +15,6 @@ from gradstep.debugger.breakpoints.trigger import explained
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Incoming, Value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.linting.subject import Subject
 from gradstep.findings.reports.formatting import Row, line_text, path_text
 from gradstep.findings.reports.stop import stop_rows
 from gradstep.findings.reports.why.absent import absent
@@ -26,6 +25,7 @@ from gradstep.findings.reports.why.inside import added_inside, nodes_that_add, r
 from gradstep.findings.reports.why.mechanisms import zero_reason
 from gradstep.findings.reports.why.sizes import cancellations, factor_rows, main_way
 from gradstep.findings.reports.why.target import Asked, find, of_tensor
+from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.statistics import Trouble, format_number

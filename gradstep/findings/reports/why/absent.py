@@ -8,12 +8,12 @@ from gradstep.contract.module_paths import named_modules
 from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.linting.cuts import cuts
-from gradstep.findings.linting.finding import Finding
-from gradstep.findings.linting.subject import Subject
+from gradstep.findings.finding import Finding
 from gradstep.findings.reports.formatting import Row, line_text
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
+from gradstep.findings.rules.graph.cuts import cuts
+from gradstep.findings.rules.graph.subject import Subject
 
 
 def absent(subject: Subject, asked: Asked) -> Explanation:

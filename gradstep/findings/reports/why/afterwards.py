@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.linting.unused import hindrance
 from gradstep.findings.reports.formatting import Row, line_text
+from gradstep.findings.rules.graph.unused import hindrance
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.graph.statistics import format_number, statistics
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.linting.subject import Subject
+from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.errors import UnknownAddress
 from gradstep.records import resolve
 from gradstep.text import did_you_mean, listed

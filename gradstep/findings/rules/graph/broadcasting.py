@@ -1,0 +1,83 @@
+"""A column and a row that were broadcast to a matrix on the way to the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Any, Final
+
+from gradstep.contract.lookup import is_tensor
+from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.fixes import with_operand
+from gradstep.findings.rules.graph.subject import Subject
+from gradstep.graph.statistics import format_shape
+from gradstep.records import LEAF, Node, resolve
+
+_DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+Shape = tuple[int, ...]
+
+
+def find_broadcasts(subject: Subject) -> Iterator[Finding]:
+    """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
+    single number."""
+    if not all(_is_number(subject, root) for root in map(subject.user_tensor, subject.roots)):
+        return
+    for index, node in subject.ops():
+        name = subject.graph.stem(index)
+        shapes = _shapes(subject, node) if name in _DIFFERENCES else []
+        for place, column in enumerate(shapes):
+            size = column[0] if len(column) == 2 and column[1] == 1 else 0
+            rows = [shape for shape in shapes if shape == (size,)]
+            result = subject.graph.shapes[index]
+            if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
+                yield _finding(subject, index, column, (size,), place, certain=bool(rows))
+                break
+
+
+def _is_number(subject: Subject, root: Any) -> bool:
+    extent = subject.engine.tensor_extent(root) if is_tensor(root) else None
+    return extent is not None and extent.shape is not None and prod(extent.shape) == 1
+
+
+def _shapes(subject: Subject, node: Node) -> list[Shape]:
+    """Return the shapes of the inputs as far as they are known: all, where the op was traced, else
+    those that have a gradient."""
+    inputs = getattr(getattr(node, "record", None), "inputs", None)
+    if inputs is not None:
+        pairs = [pair for pair in inputs if isinstance(pair, tuple)]
+        return [r.shapes[nr] if hasattr(r, "shapes") else r.shape for r, nr in pairs]
+    shapes = []
+    for edge in node.edges:
+        target = resolve(edge)[0]
+        if target is not None:
+            leaf = subject.leaf(target) if target.kind == LEAF else None
+            shape = target.output_shape if leaf is None else tuple(leaf.shape)
+            if shape is not None:
+                shapes.append(tuple(shape))
+    return shapes
+
+
+def _finding(
+    subject: Subject, index: int, column: Shape, row: Shape, place: int, *, certain: bool
+) -> Finding:
+    size = column[0]
+    with_what = format_shape(row) if certain else f"probably {format_shape(row)}"
+    return Finding(
+        "warning", "broadcast",
+        f"{subject.graph.address(index)} broadcasts {format_shape(column)} with {with_what}: its "
+        f"result has {size * size:,} elements, one for every pair, instead of {size:,}",
+        "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
+        subject.graph.address(index), index, subject.source(index),
+        fix=with_operand(
+            subject.source(index), subject.graph.stem(index), place, "{}.squeeze(1)"
+        ),
+    )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_broadcasts, Meaning(
+        "broadcast", "warning", "[N, 1] and [N] were broadcast to [N, N]",
+        "The loss compares every output with every target.",
+        "F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)",
+    )),
+)  # fmt: skip

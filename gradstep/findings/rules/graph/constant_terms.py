@@ -1,0 +1,61 @@
+"""Terms of a loss that have no derivative although they are computed from what learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.contract.op_records import OpRecord, reachable
+from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.fixes import renamed
+from gradstep.findings.rules.graph.subject import Subject
+from gradstep.findings.rules.graph.terms import terms_of
+from gradstep.findings.source_lines import copies_of_numbers
+
+
+def find_constant_terms(subject: Subject) -> Iterator[Finding]:
+    """Yield the numbers in the sum of a loss that an op without a derivative, such as argmax, made
+    of values that have a graph; not what detach() or no_grad() took out on purpose."""
+    for term in terms_of(record for record, _ in subject.origins).constant:
+        for record in reachable([term]):
+            at = record.source
+            if at is not None and at in copies_of_numbers(at.file):
+                yield Finding(
+                    "warning", "constant-term",
+                    "the loss has a term that learns nothing: torch.tensor() copies the numbers of "
+                    "other tensors, and leaves their graphs behind",
+                    "join them with torch.stack(), or torch.cat()",
+                    source=at, other=term.source, fix=renamed(at, "tensor", "stack"),
+                )  # fmt: skip
+                break
+            if isinstance(record, OpRecord) and _cuts(record):
+                yield Finding(
+                    "warning", "constant-term",
+                    f"the loss has a term that learns nothing: {record.name}() has no derivative, "
+                    f"so the term that {term.name} adds is a constant",
+                    "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the "
+                    "term out of the loss, and only print it",
+                    source=record.source, other=term.source,
+                )  # fmt: skip
+                break
+
+
+def _cuts(record: OpRecord) -> bool:
+    return (
+        not record.requires_grad
+        and record.grad_mode
+        and not record.dtype.startswith(("float", "bfloat", "complex"))
+        and any(isinstance(origin, tuple) and origin[0].requires_grad for origin in record.inputs)
+    )
+
+
+RULES: Final = (
+    Rule(find_constant_terms, Meaning(
+        "constant-term", "warning", "a term of the loss has no derivative",
+        "argmax(), a comparison or a cast to integers made it, so it changes the number that the "
+        "loss is, and no gradient.",
+        "loss = ce + (h.argmax(1) != y).float().mean()",
+        "loss = ce + (1 - h.softmax(1).gather(1, y[:, None])).mean()",
+        "When it is there to be printed only.",
+    )),
+)  # fmt: skip

@@ -1,0 +1,104 @@
+"""A softmax over the samples of a batch instead of the classes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gradstep.contract.op_records import OpRecord, Record
+from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.fixes import with_argument
+from gradstep.findings.rules.graph.subject import Subject
+from gradstep.findings.source_lines import calls_of
+from gradstep.graph.model import Source
+
+_LINEAR: Final = ("addmm", "linear")
+_SOFTMAX: Final = ("softmax", "log_softmax")
+
+
+def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
+    """Yield a softmax along dimension 0 of what a linear layer with a bias gives for a batch: its
+    rows are samples, and the probabilities of one class over all of them sum to 1."""
+    graph = subject.graph
+    for index, node in subject.ops():
+        name = graph.stem(index)
+        if name not in _SOFTMAX or node.output_shape is None or len(node.output_shape) != 2:
+            continue
+        dim = getattr(node.record, "attributes", {}).get("dim")
+        if dim is None:
+            dim = next((kept for word, kept, _ in node.saved() if word == "dim"), None)
+        before = subject.behind[index]
+        if dim not in (0, -2) or min(node.output_shape) < 2:
+            continue
+        if len(before) == 1 and graph.stem(before[0]) in _LINEAR:
+            yield Finding(
+                "warning", "softmax-dim",
+                f"{graph.address(index)} has dim=0: it sums to 1 over the {node.output_shape[0]:,} "
+                f"samples, not over the {node.output_shape[1]:,} outputs of each",
+                f"use {name}(..., dim=1)",
+                graph.address(index), index, subject.source(index),
+                fix=_with_dim(subject.source(index), name, 1),
+            )  # fmt: skip
+
+
+def _with_dim(at: Source | None, name: str, dim: int) -> tuple[Fix, ...]:
+    """Return the line that calls a softmax, or makes the only module that does, with that dim."""
+    module = "".join(map(str.capitalize, name.split("_"))).replace("softmax", "Softmax")
+    calls = calls_of(module, at.file) if at is not None else []
+    return with_argument(at, name, "dim", str(dim)) or (
+        with_argument(calls[0], module, "dim", str(dim)) if len(calls) == 1 else ()
+    )
+
+
+_PRODUCTS: Final = ("mm", "matmul", "bmm")
+
+
+def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
+    """Yield a softmax whose result is multiplied as a matrix along another dimension than that over
+    which it sums to 1: weights of an attention that do not sum to 1."""
+    for record in subject.records:
+        if not isinstance(record, OpRecord) or record.name not in _PRODUCTS:
+            continue
+        for place, given in enumerate(record.inputs[:2]):
+            softmax = _past_views(given[0]) if isinstance(given, tuple) else None
+            if not isinstance(softmax, OpRecord) or softmax.name != "softmax":
+                continue
+            dim, shape = softmax.attributes.get("dim"), softmax.shapes[0]
+            if not isinstance(dim, int) or len(shape) < 2:
+                continue
+            summed = len(shape) - 1 - place
+            if dim % len(shape) != summed and shape[dim] > 1:
+                yield Finding(
+                    "warning", "softmax-dim",
+                    f"softmax has dim={dim}, and the product after it sums over dim "
+                    f"{summed - len(shape)}: the weights of a row do not sum to 1",
+                    f"use softmax(..., dim={summed - len(shape)})",
+                    source=softmax.source, other=record.source,
+                    fix=_with_dim(softmax.source, "softmax", summed - len(shape)),
+                )  # fmt: skip
+
+
+def _past_views(record: Record) -> Record:
+    """Return what a matrix is that only its batch dimensions were changed of."""
+    while isinstance(record, OpRecord) and record.name in _VIEWS and record.inputs:
+        before = record.inputs[0]
+        if not isinstance(before, tuple) or not isinstance(before[0], OpRecord):
+            break
+        if before[0].shapes[0][-2:] != record.shapes[0][-2:]:
+            break
+        record = before[0]
+    return record
+
+
+_VIEWS: Final = ("expand", "view", "reshape", "unsafe_view", "_unsafe_view")
+
+
+RULES: Final = (
+    Rule(find_softmax_over_samples, Meaning(
+        "softmax-dim", "warning", "a softmax runs over the samples of a batch",
+        "The rows that a linear layer gives are samples; dim=0 mixes them.",
+        "nn.Softmax(dim=0)", "nn.Softmax(dim=1)",
+        "When attention over the samples is meant.",
+    )),
+    Rule(find_softmax_over_other_keys),
+)  # fmt: skip

@@ -1,0 +1,425 @@
+"""The origin of a NaN or an infinity in the forward pass; no gradient can be right behind it.
+
+Needs what ``trace(values=True)`` left behind; without it, saved values tell that there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, NamedTuple
+
+from numpy.typing import NDArray
+
+from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
+from gradstep.contract.op_records import OpRecord, Origin, Record
+from gradstep.debugger.snapshot.value import Value, value
+from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.fixes import Line
+from gradstep.findings.rules.graph.away_from_zero import Advice, away_from_zero
+from gradstep.findings.rules.graph.ingredients import (
+    along_a_dimension,
+    divides_by_zero,
+    is_masked,
+    numbers_there,
+    of_finite_inputs,
+    of_negative,
+)
+from gradstep.findings.rules.graph.subject import Subject
+from gradstep.graph.addresses import step_number
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import (
+    Statistics,
+    Trouble,
+    first_place,
+)
+from gradstep.records import LEAF, Node, resolve
+from gradstep.text import listed
+
+_CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
+_TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
+_TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
+_EARLIER = (
+    "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first gradient "
+    "that is not finite"
+)
+
+
+class Given(NamedTuple):
+    """An input that is not finite, in words, and the line of the op behind it; or the name of a
+    ``leaf`` that learns."""
+
+    text: str
+    source: Source | None
+    leaf: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first value of the forward pass that is not finite: op ``name`` "produces" it, a leaf of
+    that name "has" it, or the node "saved" it and nothing is known of where it came from.
+
+    ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
+    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known, and
+    ``advice`` is for the op itself.
+    """
+
+    trouble: Trouble
+    name: str
+    verb: Literal["produces", "has", "saved"]
+    amount: str
+    index: int | None = None
+    source: Source | None = None
+    there: str = ""
+    given: tuple[Given, ...] = ()
+    became: str = ""
+    certain: bool = True
+    advice: Advice | None = None
+
+    @property
+    def headline(self) -> str:
+        """The place where it began: ``nan began in the forward pass, at #4 log:1``."""
+        if self.verb == "has":
+            return f"{self.name} contained {self.trouble} before the forward pass"
+        where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
+        if self.older:
+            before = f"{self.trouble} before the forward pass"
+            return f"{listed(self.older)} contained {before}, used by {where}"
+        if not self.certain:
+            where = f"at {where} or earlier"
+        elif self.verb == "saved":
+            where = f"inside {where}"
+        else:
+            where = f"at {where}"
+        return f"{self.trouble} began in the forward pass, {where}{self.became}"
+
+    @property
+    def what(self) -> str:
+        """The effect of the op: ``log:1 produces nan at 1 of 2 places, first at [0], ...``."""
+        given = ""
+        if self.given:
+            are = "its input is" if len(self.given) == 1 else "its inputs are"
+            given = f"; {are} {listed([value.text for value in self.given])}"
+        return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
+
+    @property
+    def older(self) -> list[str]:
+        """The leaves that learn and had it before the forward pass, where they alone had."""
+        leaves = [value.leaf for value in self.given]
+        return leaves if all(leaves) else []
+
+    @property
+    def finding(self) -> Finding:
+        """The same as a finding."""
+        return Finding(
+            "warning", "not-finite", self.what, self.remedy,
+            "" if self.index is None else self.name, self.index, self.source,
+            self.given[0].source if self.given else None,
+            fix=() if self.advice is None else self.advice.fix,
+        )  # fmt: skip
+
+    @property
+    def remedy(self) -> str:
+        """The advice, in words."""
+        if self.advice is not None:
+            return self.advice.text
+        if not self.certain:
+            return _TRACE
+        return _EARLIER if self.older else "check how these values are computed"
+
+
+def find_not_finite(subject: Subject) -> Iterator[Finding]:
+    """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
+    infinite on purpose, and leave the loss finite.  Of a forward pass that was not traced, what
+    the graph itself tells of the loss."""
+    values = ForwardValues(subject.engine, subject.origins)
+    roots = list(subject.origins)
+    ops = [record for record in subject.records if isinstance(record, OpRecord)]
+    results = [result for op in ops for result in outputs_of(op) if is_computed(result)]
+    places: tuple[tuple[Trouble, list[Origin]], ...]
+    places = (("nan", roots), ("nan", results), ("inf", roots))
+    for trouble, starts in places:
+        origin = values.first(starts, trouble)
+        if origin is not None:
+            yield _beginning(subject, values, origin, trouble).finding
+            return
+    for root in () if subject.origins else subject.engine.tensors(subject.roots):
+        known = subject.engine.statistics(subject.user_tensor(root))
+        if known is not None and known.trouble:
+            index = subject.order.index(resolve(root.edge)[0])
+            if (began := forward_cause(subject, index)) is not None:
+                yield began.finding
+                return
+
+
+def forward_cause(subject: Subject, index: int) -> Beginning | None:
+    """Find where that began in the forward pass which makes the gradient that node ``index``
+    computes NaN or infinite; None where all that the node computes with is finite.
+
+    A result of the op that no rule uses is a cause too, if it makes the loss what it is.
+    """
+    node = subject.order[index]
+    saved = dict(_saved_values(subject, node))
+    values, record, roots = _forward_of(subject, node)
+    for trouble in _TROUBLES:
+        used = any(kept.statistics.amount(trouble) for kept in saved.values())
+        if isinstance(record, OpRecord) and (used or _spoils(values, record, roots, trouble)):
+            results, inputs = outputs_of(record), inputs_of((record, 0))
+            ops = [origin for origin in (*results, *inputs) if isinstance(origin[0], OpRecord)]
+            origin = values.first(ops, trouble) or values.first(inputs, trouble)
+            if origin is not None:
+                began = _beginning(subject, values, origin, trouble)
+                if began.certain or isinstance(node.record, OpRecord):
+                    return began
+                earlier = _earliest(subject, index, trouble)
+                return max(began, earlier or began, key=lambda start: start.index or 0)
+    for name, kept in saved.items():
+        if kind := kept.statistics.trouble:
+            if isinstance(record, OpRecord) and _all_known(values, (record, 0)):
+                return _saved(subject, index, name, kept, certain=True)
+            return _earliest(subject, index, kind) or _saved(subject, index, name, kept)
+    return None
+
+
+def _forward_of(subject: Subject, node: Node) -> tuple[ForwardValues, Any, Iterable[Origin]]:
+    """Return the values of the forward pass, the record of the op of ``node``, and where the roots
+    came from: of what was traced, or else of what the graph itself tells."""
+    kept = None if isinstance(node.record, OpRecord) else subject.kept_forward
+    if kept is None:
+        return ForwardValues(subject.engine, subject.origins), node.record, subject.origins
+    ends = [resolve(root.edge) for root in subject.engine.tensors(subject.roots)]
+    roots = [(kept.records[end], nr) for end, nr in ends if end in kept.records]
+    return ForwardValues(subject.engine, kept), kept.records.get(node), roots
+
+
+def _saved(
+    subject: Subject,
+    index: int,
+    name: str,
+    kept: Value,
+    *,
+    certain: bool = False,
+) -> Beginning:
+    known = kept.statistics
+    trouble = known.trouble or "nan"
+    array = kept.array if kept.has_numbers else None
+    return Beginning(
+        trouble, subject.graph.address(index), "saved",
+        f"{name} with {amount_text(known, trouble, array)}", index, subject.source(index),
+        certain=certain,
+    )  # fmt: skip
+
+
+def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | None:
+    """Return what ran first in the forward pass, of all that node ``index`` comes from, and has
+    ``trouble`` in a leaf or in what it saved; None where that is only the node itself."""
+    for place in sorted(_ways_back(subject, index), reverse=True):
+        node = subject.order[place]
+        if node.kind == LEAF:
+            leaf = subject.engine.leaf(node)
+            known = None if leaf is None else subject.engine.statistics(subject.user_tensor(leaf))
+            if known is not None and known.amount(trouble):
+                name = subject.names.of(leaf) or "a leaf"
+                return Beginning(trouble, name, "has", amount_text(known, trouble), place)
+            continue
+        for name, kept in _saved_values(subject, node):
+            if kept.statistics.amount(trouble):
+                return _saved(subject, place, name, kept)
+    return None
+
+
+def _ways_back(subject: Subject, index: int) -> set[int]:
+    """Return the nodes behind ``index``, up to those that may have chosen other elements than
+    those in question."""
+    stack, seen = [index], {index}
+    while stack:
+        at = stack.pop()
+        if not subject.order[at].name().startswith(_CHOOSING):
+            stack += (fresh := {*subject.behind[at]} - seen)
+            seen |= fresh
+    return seen - {index}
+
+
+def _spoils(
+    values: ForwardValues, record: OpRecord, roots: Iterable[Origin], trouble: Trouble
+) -> bool:
+    """Return whether an op has ``trouble`` in its result, and the loss too."""
+    return any(values.has(result, trouble) for result in outputs_of(record)) and any(
+        values.has(root, kind) for root in roots for kind in _TROUBLES
+    )
+
+
+def _saved_values(subject: Subject, node: Node) -> Iterator[tuple[str, Value]]:
+    for name, kept, _ in node.saved():
+        if (shown := value(subject.engine.kept_tensor(node, name, kept))) is not None:
+            yield name, shown
+
+
+def _beginning(
+    subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble
+) -> Beginning:
+    """Return the beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an
+    infinity which another op made of finite values, that other one is."""
+    record = origin[0]
+    amount = amount_text(values.statistics(origin), trouble, values.array(origin))
+    if not isinstance(record, OpRecord):
+        return Beginning(trouble, _named(subject, origin), "has", amount)
+    given = [
+        (operand, known.trouble) for operand, known in _described(values, origin) if known.trouble
+    ]
+    for operand, kind in given:
+        first = values.first([operand], kind)
+        if first is not None and kind != trouble and _made_of_finite(values, first):
+            became = f", and became {trouble} at {_named(subject, origin)}"
+            return replace(_beginning(subject, values, first, kind), became=became)
+    certain = _all_known(values, origin)
+    there = ""
+    if certain and not given:
+        there = of_finite_inputs(values, origin, trouble)
+    elif not given and divides_by_zero(values, origin, trouble):
+        certain, there = True, ", where it divides by 0"
+    elif given:
+        there = along_a_dimension(values, origin, trouble)
+    source = _source(subject, record)
+    advice = None
+    if is_masked(there):
+        advice = _unmasked(_source(subject, given[0][0][0]))
+    elif certain and not given:
+        advice = _advice(values, origin, source, trouble, there)
+    elif (
+        not certain and not given and not any(is_computed(operand) for operand in inputs_of(origin))
+    ):
+        advice = Advice(
+            f"look at what {record.name} is given there: its inputs were not recorded"
+            if record.requires_grad else
+            "look at how these data are made: values may be missing, or a column that is the same "
+            "everywhere may be divided by its standard deviation"
+        )  # fmt: skip
+    return Beginning(
+        trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
+        source, there, tuple(_given(subject, values, *pair) for pair in given),
+        certain=certain, advice=advice,
+    )  # fmt: skip
+
+
+def _advice(
+    values: ForwardValues, origin: Origin, source: Source | None, trouble: Trouble, there: str
+) -> Advice:
+    record, numbers = origin[0], numbers_there(values, origin, trouble)
+    if not isinstance(record, OpRecord):
+        return Advice("")
+    if "ignore_index" in there:
+        return Advice("leave such batches out: a mean over no target is 0 / 0")
+    if "have the weight 0" in there:
+        return Advice("give these classes a weight above 0, or leave such batches out")
+    if "has no elements" in there:
+        return Advice("leave this term out where there is nothing to compute it from")
+    if record.dtype != "float16" and "(the largest" in there and not _LIMITS & {record.name}:
+        return Advice(
+            "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
+            "the data"
+        )
+    is_number = len(record.inputs) > 1 and not isinstance(record.inputs[1], tuple)
+    return away_from_zero(
+        source, record.name,
+        is_negative=of_negative(record, trouble) or (bool(numbers) and float(numbers[0]) < 0),
+        by_number=record.name == "div" and is_number, is_half=record.dtype == "float16",
+    )  # fmt: skip
+
+
+_LIMITS: Final = {"exp", "exp2", "expm1", "sinh", "cosh", "div", "reciprocal", "rsqrt"}
+"""Ops that make a large result of no large inputs."""
+
+
+def _unmasked(source: Source | None) -> Advice:
+    """Return what leaves a row of a softmax that is masked everywhere finite."""
+    text = "mask with a large negative number, which leaves such a row finite"
+    line = Line(source)
+
+    def finite(node: ast.expr) -> str | None:
+        match node:
+            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="-inf")]):
+                return "-1e9"
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Attribute(attr="inf")):
+                return "-1e9"
+        return None
+
+    return Advice(text, line.rewritten(finite))
+
+
+def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
+    """Return whether an op made what is not finite of what is; a mask was told to be infinite."""
+    record = origin[0]
+    if not isinstance(record, OpRecord) or not _all_known(values, origin):
+        return False
+    numbers = (*record.inputs, *record.attributes.values())
+    return not any(known.trouble for _, known in _described(values, origin)) and all(
+        math.isfinite(number) for number in numbers if isinstance(number, int | float)
+    )
+
+
+def _described(values: ForwardValues, origin: Origin) -> Iterator[tuple[Origin, Statistics]]:
+    for operand in dict.fromkeys(inputs_of(origin)):
+        known = values.statistics(operand)
+        if known is not None:
+            yield operand, known
+
+
+def _all_known(values: ForwardValues, origin: Origin) -> bool:
+    return all(values.statistics(operand) is not None for operand in inputs_of(origin))
+
+
+def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble) -> Given:
+    """Return an input that is not finite; of what comes from further back, from where."""
+    name = _named(subject, origin)
+    if not isinstance(origin[0], OpRecord):
+        amount = amount_text(values.statistics(origin), trouble, values.array(origin))
+        return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
+    text = f"the result of {name} with {amount_text(values.statistics(origin), trouble)}"
+    first = values.first([origin], trouble) or origin
+    if first[0] is not origin[0]:
+        text = f"{text}, which began at {_named(subject, first)}"
+    return Given(text, _source(subject, first[0]))
+
+
+def _source(subject: Subject, record: Record) -> Source | None:
+    """Return the line of an op; of one that was not traced, that of its node."""
+    index = None if record.source is not None else subject.index_of(record)
+    return record.source if index is None else subject.source(index)
+
+
+def _named(subject: Subject, origin: Origin) -> str:
+    """Return an op by its address, if it is in the plan, and a leaf by its name."""
+    record = origin[0]
+    if isinstance(record, OpRecord):
+        index = subject.index_of(record)
+        if index is not None:
+            return subject.graph.address(index)
+        scope = subject.names.scope(record.scope)
+        return f"{scope}/{record.name}" if scope else record.name
+    return subject.names.of(record.tensor()) or "a tensor"
+
+
+def amount_text(
+    known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None
+) -> str:
+    """Say how much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places,
+    ...``"""
+    if known is None or known.size == 1:
+        return trouble
+    text = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
+    if array is None:
+        return text
+    return f"{text}, first at {list(first_place(array, trouble))}"
+
+
+RULES: Final = (
+    Rule(find_not_finite, Meaning(
+        "not-finite", "warning", "a value or a gradient is NaN or infinite",
+        "The finding names where it began. All that is computed from it is wrong.",
+        "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
+        "A gradient scaler skips such a step now and then: that is only a note.",
+    )),
+)  # fmt: skip

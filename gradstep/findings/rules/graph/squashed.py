@@ -1,0 +1,120 @@
+"""Probabilities that go into a function that makes probabilities of scores."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from linecache import getline
+from typing import Final
+
+from gradstep.contract.op_records import OpRecord
+from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.fixes import renamed, with_operation
+from gradstep.findings.rules.graph.subject import Subject
+from gradstep.findings.source_lines import calls_of
+from gradstep.graph.model import Source
+
+_LOSSES: Final = {
+    "log_softmax": "cross_entropy() and log_softmax()",
+    "binary_cross_entropy_with_logits": "binary_cross_entropy_with_logits()",
+}
+_SQUASHING: Final = ("softmax", "sigmoid")
+MOVING: Final = (
+    "view", "_unsafe_view", "reshape", "clone", "squeeze", "unsqueeze", "t", "transpose", "permute",
+    "to", "cast", "_to_copy", "flatten", "select", "slice",
+)  # fmt: skip
+
+
+def find_squashed_twice(subject: Subject) -> Iterator[Finding]:
+    """Yield losses that take scores and are given the result of a softmax or a sigmoid."""
+    for index, at, line, loss_line in _of_probabilities(subject, _LOSSES):
+        graph = subject.graph
+        yield Finding(
+            "warning", "squashed-twice",
+            f"{graph.address(at)} makes probabilities of the scores, and "
+            f"{graph.address(index)} does so again",
+            f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
+            graph.address(at), at, line, None if line == loss_line else loss_line,
+            fix=_bare(line, graph.stem(at)),
+        )  # fmt: skip
+
+
+def _of_probabilities(
+    subject: Subject, losses: Collection[str]
+) -> Iterator[tuple[int, int, Source | None, Source | None]]:
+    """Yield each of ``losses`` that is given the result of a softmax or a sigmoid, and that one;
+    then the line of the latter, and that of the loss."""
+    graph, behind = subject.graph, subject.behind
+    for index, _ in subject.ops():
+        if graph.stem(index) not in losses:
+            continue
+        at = index
+        while len(behind[at]) == 1 and graph.stem(at := behind[at][0]) in MOVING:
+            pass
+        if at != index and graph.stem(at) in _SQUASHING:
+            yield index, at, subject.source(at), subject.source(index)
+
+
+def _bare(at: Source | None, name: str) -> tuple[Fix, ...]:
+    """Return a line without a call of the function ``name``, or without the module that calls it
+    where the program makes one of it only, on a line of its own."""
+    calls = calls_of(name.capitalize(), at.file) if at is not None else []
+    is_alone = len(calls) == 1 and getline(*calls[0]).strip().endswith("),")
+    return with_operation(at, name, "{0}") or ((Fix(calls[0], ""),) if is_alone else ())
+
+
+_OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
+
+
+def find_probabilities(subject: Subject) -> Iterator[Finding]:
+    """Yield losses that take logarithms of probabilities and are given the probabilities."""
+    yield from _divergences(subject)
+    graph = subject.graph
+    for index, at, line, loss_line in _of_probabilities(subject, _OF_LOGARITHMS):
+        yield Finding(
+            "warning", "probabilities",
+            f"{graph.address(index)} takes logarithms of probabilities, and "
+            f"{graph.address(at)} gives it the probabilities themselves",
+            f"use log_{graph.stem(at)}() instead of {graph.stem(at)}()",
+            graph.address(at), at, line, None if line == loss_line else loss_line,
+            fix=renamed(line, graph.stem(at), f"log_{graph.stem(at)}"),
+        )  # fmt: skip
+
+
+def _divergences(subject: Subject) -> Iterator[Finding]:
+    """Yield calls of kl_div(), which computes ``xlogy(p, p) - p * log_q``, with q for log_q."""
+    for record in subject.records:
+        if not isinstance(record, OpRecord) or record.name != "sub" or len(record.inputs) != 2:
+            continue
+        entropy, product = (pair[0] if isinstance(pair, tuple) else None for pair in record.inputs)
+        if not isinstance(entropy, OpRecord) or entropy.name != "xlogy":
+            continue
+        factors = product.inputs if isinstance(product, OpRecord) and product.name == "mul" else ()
+        for factor in factors:
+            given = factor[0] if isinstance(factor, tuple) else None
+            if (
+                isinstance(given, OpRecord)
+                and given.name in _SQUASHING
+                and given not in (pair[0] for pair in entropy.inputs if isinstance(pair, tuple))
+            ):
+                yield Finding(
+                    "warning", "probabilities",
+                    f"kl_div() takes logarithms of probabilities, and {given.name} gives it the "
+                    "probabilities themselves",
+                    f"use log_{given.name}() instead of {given.name}()",
+                    source=given.source, other=record.source,
+                    fix=renamed(given.source, given.name, f"log_{given.name}"),
+                )  # fmt: skip
+
+
+RULES: Final = (
+    Rule(find_squashed_twice, Meaning(
+        "squashed-twice", "warning", "a loss makes probabilities of probabilities",
+        "cross_entropy() and the with_logits losses take scores.",
+        "F.cross_entropy(F.softmax(h, 1), y)", "F.cross_entropy(h, y)",
+    )),
+    Rule(find_probabilities, Meaning(
+        "probabilities", "warning", "a loss takes logarithms, and is given probabilities",
+        "nll_loss() needs the result of log_softmax().",
+        "F.nll_loss(F.softmax(h, 1), y)", "F.nll_loss(F.log_softmax(h, 1), y)",
+    )),
+)  # fmt: skip
