@@ -5,7 +5,7 @@ This module has the names that programs need. ``python -m gradstep`` runs the ``
 
 from __future__ import annotations
 
-from gradstep.contract.registry import register
+from gradstep.contract.registry import WHOLE_PARAMETERS, register
 
 register(
     "autograd_core", "gradstep.engines.native:NATIVE",
@@ -17,6 +17,7 @@ register(
 )  # fmt: skip
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
+WHOLE_PARAMETERS["torch.distributed.fsdp"] = "gradstep.engines.pytorch.private:gathered_parameters"
 
 # Each name is imported when it is first used, so typing is named rather than imported.
 TYPE_CHECKING = False

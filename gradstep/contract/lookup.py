@@ -6,10 +6,9 @@ import re
 import sys
 from collections.abc import Iterable
 from functools import lru_cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from gradstep.contract.registry import HOMES, TENSORS
+from gradstep.contract.registry import HOMES, TENSORS, load
 from gradstep.guest.fence import class_has, let_through
 from gradstep.guest.own_files import imported_pytorch
 
@@ -112,8 +111,7 @@ def engine_for(library: str) -> Engine:
 
 @lru_cache(maxsize=8)  # asked for several times at each call
 def _engine_at(home: str) -> Engine:
-    module, _, name = home.partition(":")
-    engine: Engine = getattr(import_module(module), name)
+    engine: Engine = load(home)
     return engine
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
+from gradstep.contract.registry import WHOLE_PARAMETERS, load
 from gradstep.guest.fence import read
 
 
@@ -32,9 +34,11 @@ def has_data(tensor: Any) -> bool:
 def whole_parameters(module: Any) -> dict[int, Any]:
     """Return the parameters of a module that FSDP gathers for its ops, by the identity of those
     that it and its optimizer have."""
-    if "torch.distributed.fsdp" not in sys.modules or not hasattr(module, "modules"):
+    if not hasattr(module, "modules"):
         return {}
-    # loading torch's part imports torch, which the program has done by now
-    from gradstep.engines.pytorch.private import gathered_parameters
-
-    return {id(cut): whole for cut, whole in read(lambda: gathered_parameters(module))}
+    return {
+        id(part): whole
+        for library, home in WHOLE_PARAMETERS.items()
+        if library in sys.modules
+        for part, whole in read(partial(load(home), module))
+    }

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from gradstep.contract.budget import BUDGET, Budget
 from gradstep.contract.lookup import is_imported
-from gradstep.contract.registry import TRACING
+from gradstep.contract.registry import TRACING, load
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import fenced, fenced_context, within_fence
 
@@ -55,9 +55,7 @@ def trace(
         def begin(library: str, home: str) -> None:
             graphs = f"the graphs of {library}"
             with within_fence(graphs):
-                module, _, name = home.partition(":")
-                traced = getattr(importlib.import_module(module), name)(**options)
-                stack.enter_context(fenced_context(graphs, traced))
+                stack.enter_context(fenced_context(graphs, load(home)(**options)))
 
         for library, home in TRACING.items():
             stack.enter_context(following(library, partial(begin, library, home)))
