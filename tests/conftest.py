@@ -42,6 +42,10 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # PyTorch does for repeated indices, the last one wins. NumPy and PyTorch read it when imported.
 os.environ["OMP_NUM_THREADS"] = "1"
 
+# whatever the terminal or the CI of whoever runs the tests asks for
+for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+    os.environ.pop(name, None)
+
 os.environ["GRADSTEP_HISTORY"] = ""  # no test reads or writes what the user typed
 
 

@@ -334,6 +334,7 @@ def test_progress_is_shown_on_a_terminal_when_it_takes_long(
     monkeypatch.setattr("gradstep_tui.waiting.monotonic", lambda: float(next(times)))
     assert run(RIGHT, "--derivatives", "train.py")[2] == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     shown = run(RIGHT, "--derivatives", "train.py")[2]
     assert "\rchecked 3 of 3 nodes" in shown
     assert "nodes\r\x1b[K\x1b7" in shown  # the line is cleared before the program goes on

@@ -596,10 +596,13 @@ def test_a_report_has_colours_on_a_terminal_only(
     check: Check, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = PROGRAMS["softmax-dim"][0]
-    assert "\x1b" not in check(script)[1]
-    monkeypatch.setattr(output.Stream, "has_colours", True)
+    plain = check(script)[1]
+    assert "\x1b" not in plain
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
     printed = check(script)[1]
     assert "\x1b[1;33mwarning [softmax-dim]\x1b[0m" in printed
+    assert re.sub(r"\x1b\[[\d;]*m", "", printed) == plain
 
 
 def test_a_run_ends_where_it_becomes_nan(check: Check) -> None:

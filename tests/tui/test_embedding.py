@@ -139,6 +139,16 @@ def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
     assert "-->\n```mermaid\nflowchart" in readme.read_text(encoding="utf-8")
 
 
+def test_a_report_stands_there_without_colours(
+    readme: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    readme.write_text("<!-- gradstep: check model.py:loss -->\n<!-- /gradstep -->\n")
+    embed([str(readme)], check=False)
+    text = readme.read_text(encoding="utf-8")
+    assert "\nnext: gradstep debug model.py:loss\n" in text
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import unicodedata
@@ -238,6 +239,79 @@ def test_any_text_can_be_written_in_any_encoding(text: str, encoding: str) -> No
     written.encode(encoding)
     if text.isascii():
         assert written == text
+
+
+# --- colours --------------------------------------------------------------------------------------
+
+STYLES = {r"(?m)^a.*": "bold red", r"\w+\[": "green"}
+RED = "\x1b[1;31m"
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "environment", "coloured"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (True, {"TERM": "dumb"}, False),
+        (True, {"TTY_COMPATIBLE": "0"}, False),
+        (False, {}, False),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (False, {"FORCE_COLOR": ""}, False),
+        (False, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (False, {"FORCE_COLOR": "1", "TERM": "dumb"}, False),
+        (False, {"TTY_COMPATIBLE": "1"}, True),
+    ],
+)
+def test_colours_are_for_terminals_and_those_who_ask_for_them(
+    is_terminal: bool, environment: dict[str, str], coloured: bool,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name, value in {"TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: is_terminal, raising=False)
+    output.begin()
+    output.show("a report", styles=STYLES)
+    assert (capsys.readouterr().out == f"{RED}a report\x1b[0m\n") is coloured
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.sampled_from("a[]\\/: \n\t\x1b\x07\x9b\u202e\ud800é量👍🏽"), max_size=200))
+@example(text="[bold]a[/bold] :smile: " * 40)
+def test_colours_change_no_character(
+    text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output.begin()
+    output.show(text)
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    output.show(text, styles=STYLES)
+    monkeypatch.delenv("FORCE_COLOR")
+    out = capsys.readouterr().out
+    half = len(re.sub(r"\x1b\[[\d;]*m", "", out)) // 2
+    assert re.sub(r"\x1b\[[\d;]*m", "", out) == out[:half] * 2
+
+
+def test_where_no_colour_is_shown_rich_is_not_loaded(careful: Path) -> None:
+    program = (
+        "import sys; from gradstep_tui.cli import main; main(['check', '--all', 'careful.py']);"
+        "sys.exit('rich' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=careful, capture_output=True, text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)}, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "gradient [4.0, 6.0]\n")
+
+
+def test_progress_is_for_terminals_that_move_their_cursor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    output.begin()
+    monkeypatch.setenv("TERM", "xterm")
+    assert output.progress_is_seen()
+    monkeypatch.setenv("TERM", "dumb")
+    assert not output.progress_is_seen()
 
 
 # --- streams that fail ----------------------------------------------------------------------------

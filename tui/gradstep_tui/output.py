@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from shutil import get_terminal_size
 from textwrap import indent
@@ -51,21 +51,41 @@ class Stream:
         """The file to write to, None where there is none."""
         return next(filter(_is_open, (self._first, getattr(sys, self._name))), None)
 
-    def write(self, text: str, paint: Callable[[str], str] | None = None) -> None:
-        """Write text, with control characters replaced; on a terminal with the colours of
-        ``paint``."""
+    def write(self, text: str, styles: Mapping[str, str] | None = None) -> None:
+        """Write text, with control characters replaced; on a terminal, what matches a pattern of
+        ``styles`` has that style."""
         if not text.replace("\n", "").isprintable():
             # late: usage and help need nothing of the core, and should not wait for it
             from gradstep.text import printable_lines
 
             text = printable_lines(text)
-        self.write_as_it_is(paint(text) if paint is not None and self.has_colours else text)
+        self.write_as_it_is(self._with_styles(text, styles) if styles else text)
 
     @property
-    def has_colours(self) -> bool:
-        """Whether it is a terminal that shows colours, and nobody asked for none."""
-        plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-        return not plain and self.file is not None and bool(self.file.isatty())
+    def is_terminal(self) -> bool:
+        """Whether it is a terminal that can move its cursor."""
+        dumb = os.environ.get("TERM") in ("dumb", "unknown")
+        return not dumb and self.file is not None and bool(self.file.isatty())
+
+    def _with_styles(self, text: str, styles: Mapping[str, str]) -> str:
+        """Return text with the escapes of its styles, if this stream is to have some."""
+        environment = os.environ
+        if environment.get("NO_COLOR") or not (
+            self.is_terminal or {"FORCE_COLOR", "TTY_COMPATIBLE"} & environment.keys()
+        ):
+            return text  # rich would find the same, and takes 40 ms to load
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(file=self.file)
+        if console.color_system is None or console.is_jupyter or console.legacy_windows:
+            return text
+        styled = Text(text)
+        for pattern, style in styles.items():
+            styled.highlight_regex(pattern, style)
+        with console.capture() as written:
+            console.print(styled, end="", soft_wrap=True)
+        return written.get()
 
     def write_as_it_is(self, text: str) -> None:
         """Write text of our own, with escapes in it, or such as the program printed."""
@@ -179,10 +199,11 @@ def flush() -> None:
     _out.flush()
 
 
-def show(text: str, end: str = "\n", paint: Callable[[str], str] | None = None) -> None:
-    """Print what was asked for, on a terminal with the colours of ``paint``."""
+def show(text: str, end: str = "\n", styles: Mapping[str, str] | None = None) -> None:
+    """Print what was asked for; on a terminal, what matches a pattern of ``styles`` has that
+    style of rich's."""
     if not _is_silent:
-        _out.write(_with_prefix(text) + end, paint)
+        _out.write(_with_prefix(text) + end, styles)
 
 
 def show_bytes(data: bytes) -> None:
@@ -220,7 +241,7 @@ def progress_beside(text: str) -> None:
 
 def progress_is_seen() -> bool:
     """Return whether somebody may be watching."""
-    return not _is_silent and _err.file is not None and bool(_err.file.isatty())
+    return not _is_silent and _err.is_terminal
 
 
 def replay(text: str, stderr: bool) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -128,23 +127,22 @@ def _show(
     if options.format == "json":
         output.show(report.json(target.folder))
     elif not options.quiet:
-        output.show(report.text(target.folder, everything=options.everything), paint=_painted)
+        output.show(report.text(target.folder, everything=options.everything), styles=_STYLES)
     elif report.bad:
         output.show(report.lines(target.folder))
     return end_as(failure, ExitCode.FOUND if report.bad else ExitCode.FINE)
 
 
-def _painted(text: str) -> str:
-    """Return a report with the colours of a terminal."""
-    for pattern, colour in _COLOURS:
-        text = re.sub(pattern, f"\x1b[{colour}m\\g<0>\x1b[0m", text, flags=re.MULTILINE)
-    return text
-
-
-_COLOURS: Final = (
-    (r"^error \[[\w-]+\]", "1;31"), (r"^warning \[[\w-]+\]", "1;33"), (r"^info \[[\w-]+\]", "1;34"),
-    (r"\^+$", "1;36"), (r"^  remedy:", "32"), (r"^  details:", "2"), (r"^next:", "1"),
-)  # fmt: skip
+_STYLES: Final = {
+    r"(?m)^error \[[\w-]+\]": "bold red",
+    r"(?m)^warning \[[\w-]+\]": "bold yellow",
+    r"(?m)^info \[[\w-]+\]": "bold blue",
+    r"(?m)\^+$": "bold cyan",
+    r"(?m)^  remedy:": "green",
+    r"(?m)^  details:": "dim",
+    r"(?m)^next:": "bold",
+}
+"""How parts of a report look in a terminal."""
 
 
 def _require_codes(ignore: Sequence[str]) -> None:

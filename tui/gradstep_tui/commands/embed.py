@@ -242,7 +242,7 @@ def _run(words: Sequence[str], path: Path, block: Block, names: Mapping[str, str
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradstep", *words],
         cwd=path.absolute().parent,
-        env={**os.environ, "PYTHONPATH": search, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONPATH": search, "PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"},
         capture_output=True,
         check=False,
     )
