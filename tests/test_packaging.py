@@ -1,22 +1,17 @@
-"""What a newcomer, a packager and the next author rely on: commands, wheel, layers, sizes."""
+"""What a newcomer and a packager rely on: the README's commands, the wheel, the sources."""
 
 from __future__ import annotations
 
-import ast
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
-from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from gradstep import debugger, findings
 from gradstep.extras import EXTRA_OF
 
 ROOT = Path(__file__).parents[1]
@@ -183,167 +178,6 @@ def test_the_wheel_needs_little_and_its_extras_bring_what_messages_say(
     assert needed == {"numpy", "graphviz", "textual", "rich", "platformdirs"}
     brought = {(package.replace("-", "_"), extra) for package, extra in needs}
     assert {*EXTRA_OF.items()} <= brought
-
-
-# --- imports -----------------------------------------------------------------------------------
-
-MODULES = {
-    ".".join(path.relative_to(ROOT / folder).with_suffix("").parts).removesuffix(".__init__"): path
-    for package, folder in FOLDERS.items()
-    for path in sorted((ROOT / folder / package).rglob("*.py"))
-}
-
-
-class Import(NamedTuple):
-    """The modules that an import statement names; for ``from a import b``, a.b if there is one."""
-
-    line: int
-    names: list[str]
-    in_function: bool
-
-
-@cache
-def imports_of(module: str) -> list[Import]:
-    """The import statements of a module, those under ``if TYPE_CHECKING:`` too."""
-    found: list[Import] = []
-
-    def visit(tree: ast.AST, in_function: bool) -> None:
-        for node in ast.iter_child_nodes(tree):
-            if isinstance(node, ast.Import):
-                found.append(Import(node.lineno, [a.name for a in node.names], in_function))
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                submodules = [f"{node.module}.{alias.name}" for alias in node.names]
-                names = [name if name in MODULES else node.module for name in submodules]
-                found.append(Import(node.lineno, names, in_function))
-            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
-                function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-                visit(node, in_function or function)
-
-    tree = ast.parse(MODULES[module].read_text("utf-8"))
-    visit(tree, False)
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(
-                func=ast.Attribute(attr="import_module"), args=[ast.Constant(value=name)]
-            ):
-                found.append(Import(node.lineno, [name], False))
-    return found
-
-
-def is_within(module: str, packages: tuple[str, ...]) -> bool:
-    return any(module == package or module.startswith(f"{package}.") for package in packages)
-
-
-ABOVE_CAPTURING = ("gradstep.debugger", "gradstep.findings", "gradstep.program", "gradstep.dap")
-FACADE = ("gradstep.__main__", "gradstep.sphinx", "gradstep.markdown")
-ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch")
-NATIVE = tuple(name for name in MODULES if is_within(name, ("gradstep.engines.native",)))
-SESSION = ("gradstep.console.session", "gradstep.debugger.pass_session")
-HAVE_THE_SESSION = tuple(f"gradstep_tui.app.{name}" for name in ("app", "facts", "worker"))
-UPWARD = [
-    ("autograd_core", (), ("gradstep", "gradstep_viz", "gradstep_tui")),
-    ("gradstep", ("gradstep", *FACADE), ("gradstep_viz", "gradstep_tui")),
-    ("gradstep_viz", (), ("gradstep_tui", *FACADE)),
-    ("gradstep.graph", (), (*ABOVE_CAPTURING, *ENGINES)),
-    ("gradstep.capturing", (), (*ABOVE_CAPTURING, *ENGINES)),
-    ("gradstep.debugger", (), ("gradstep.program", "gradstep.dap", *ENGINES)),
-    ("gradstep.findings", (), ("gradstep.program", "gradstep.dap", *ENGINES)),
-    ("gradstep.program", (), ("gradstep.dap",)),
-    ("gradstep.engines", (), ABOVE_CAPTURING),
-    ("gradstep", NATIVE, ("autograd_core",)),
-    ("gradstep_viz", (), ("autograd_core",)),
-    ("gradstep_tui.app", HAVE_THE_SESSION, SESSION),
-]
-
-
-@pytest.mark.parametrize(("below", "apart_from", "above"), UPWARD)
-def test_imports_point_down(
-    below: str, apart_from: tuple[str, ...], above: tuple[str, ...]
-) -> None:
-    wrong = [
-        f"{module} imports {name}"
-        for module in MODULES
-        if is_within(module, (below,)) and module not in apart_from
-        for each in imports_of(module)
-        for name in each.names
-        if is_within(name, above)
-    ]
-    assert wrong == []
-
-
-def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
-    """Imports in functions and by string count."""
-    needs = {
-        module: {name for each in imports_of(module) for name in each.names if name in MODULES}
-        for module in MODULES
-    }
-    try:
-        TopologicalSorter(needs).prepare()
-    except CycleError as error:
-        pytest.fail("import cycle: " + " <- ".join(error.args[1]))
-
-
-FIXED_BY_PYTORCH = {"fft", "random", "special"}
-
-
-def test_few_modules_of_the_core_stand_outside_a_folder() -> None:
-    loose = {path.stem for path in (ROOT / "autograd_core").glob("*.py")}
-    assert len(loose - FIXED_BY_PYTORCH - {"__init__"}) <= 7
-
-
-def test_an_import_inside_a_function_says_why() -> None:
-    unexplained = []
-    for module, path in MODULES.items():
-        inside = [each.line for each in imports_of(module) if each.in_function]
-        lines = path.read_text("utf-8").splitlines()
-        for number in inside:
-            first = number
-            while first - 1 in inside:  # one reason for a block
-                first -= 1
-            if "#" not in lines[number - 1] + lines[first - 2]:
-                unexplained.append(f"{path.relative_to(ROOT)}:{number}")
-    assert unexplained == []
-
-
-LATE = [
-    ("gradstep", ("numpy", "autograd_core", "gradstep_viz", "gradstep_tui")),
-    ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "gradstep")),
-    ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "matplotlib", "gradstep_tui")),
-    ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
-    ("gradstep_tui.commands.debug", ("gradstep.recording.run", "gradstep.engines.recorded")),
-    ("gradstep_tui.commands.why", ("gradstep.recording.run", "gradstep.engines.recorded")),
-    ("gradstep_tui.commands.render", ("scipy", "textual", "graphviz", "gradstep.console.session")),
-]
-
-
-@pytest.mark.parametrize(("module", "late"), LATE, ids=[module for module, _ in LATE])
-def test_importing_costs_no_more_than_it_must(module: str, late: tuple[str, ...]) -> None:
-    program = f"import sys, {module}; print(*sorted(set({late!r}) & set(sys.modules)))"
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (run.returncode, run.stdout, run.stderr) == (0, "\n", "")
-
-
-def test_looking_for_the_names_of_tensors_imports_nothing() -> None:
-    program = """
-import sys, autograd_core as torch
-from gradstep.capturing import Names
-before = set(sys.modules)
-Names(globals())
-print(set(sys.modules) - before)
-"""
-    run = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (run.stdout, run.stderr) == ("set()\n", "")
-
-
-def test_all_that_the_debugger_hands_out_is_there() -> None:
-    for module in (debugger, findings):
-        for name in module.__all__:
-            assert callable(getattr(module, name))
-        assert not hasattr(module, "nothing")
 
 
 # --- the sources -------------------------------------------------------------------------------
