@@ -1,4 +1,4 @@
-"""What a newcomer and a packager rely on: the README's commands, the wheel, the sources."""
+"""What a newcomer and a packager rely on: the README's files, the wheel, the sources."""
 
 from __future__ import annotations
 
@@ -22,91 +22,7 @@ PACKAGES = tuple(FOLDERS)
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 
-# --- the README's commands ---------------------------------------------------------------------
-
-
-def readme_command(number: int) -> str:
-    """The command as CI extracts it."""
-    script = ["bash", str(ROOT / ".ci" / "run"), "readme", str(number)]
-    return subprocess.run(script, capture_output=True, text=True, check=True).stdout
-
-
-def test_ci_takes_its_commands_out_of_the_readme() -> None:
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
-    assert [readme_command(number) for number in range(1, 5)] == blocks
-
-
-def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
-    set_up, draw = readme_command(1).rsplit("&&\n", 1)
-    assert "-e ." in set_up
-    assert "test" not in set_up
-    assert "gradstep render --view both -o digits.svg samples/digits_mlp.py" in draw
-    install, test = readme_command(2).rsplit("&&\n", 1)
-    assert "-e '.[test]'" in install
-    assert "-m pytest" in test
-    assert "-m sphinx" in readme_command(4)
-
-
-def run_parts(script: str) -> tuple[int, str]:
-    """What CI's parts end with and say, when ``script`` runs them."""
-    end = 'run_parts; echo; echo "$summary"; drop_parts; exit $failed'
-    source = f"set -uo pipefail; source .ci/parts.sh; {script}; {end}"
-    run = subprocess.run(
-        ["bash", "-c", source], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return run.returncode, run.stdout + run.stderr
-
-
-def verdicts(said: str) -> dict[str, str]:
-    return {name: verdict for verdict, name in re.findall(r"^ +\d+ s  (\w+) +(.*)$", said, re.M)}
-
-
-def test_a_part_of_ci_that_needs_a_failed_one_is_skipped_and_says_so() -> None:
-    code, said = run_parts(
-        "part 'set up: all' false; part draw --needs 'set up: all' echo drawn;"
-        "part look --needs draw echo looked; part lint echo linted"
-    )
-    assert code == 1
-    assert verdicts(said) == {
-        "set up: all": "FAILED", "draw": "skipped", "look": "skipped", "lint": "ok"
-    }  # fmt: skip
-    assert "skipped: needs set up: all\n" in said
-    assert "skipped: needs draw\n" in said
-    assert "drawn" not in said
-    assert "linted" in said
-
-
-def test_parts_of_ci_that_all_succeed_end_with_0() -> None:
-    code, said = run_parts("part a true; part b --needs a true")
-    assert (code, verdicts(said)) == (0, {"a": "ok", "b": "ok"})
-
-
-def test_parts_of_ci_run_beside_each_other_and_what_they_say_stands_in_order() -> None:
-    code, said = run_parts(
-        "pipe=$(mktemp -u); mkfifo $pipe; part first cat $pipe;"
-        'part second bash -c "echo told >$pipe; rm $pipe; echo second"; part wrong false;'
-        "part late --after first --after wrong echo late"
-    )
-    assert (code, [*verdicts(said).values()]) == (1, ["ok", "ok", "FAILED", "ok"])
-    assert "=== first\ntold\n\n=== second\nsecond\n\n=== wrong\n\n=== late\nlate\n" in said
-
-
-def test_a_part_of_ci_is_interrupted_as_any_command() -> None:
-    plainly = "import signal; assert signal.getsignal(2) is signal.default_int_handler"
-    code, said = run_parts(f"part ask {sys.executable} -c '{plainly}'")
-    assert code == 0, said
-
-
-def test_a_part_of_ci_that_hangs_is_ended_and_says_so() -> None:
-    code, said = run_parts("part next true; LIMIT_MINUTES=0.005; part wait sleep 3600")
-    assert (code, verdicts(said)) == (1, {"wait": "FAILED", "next": "ok"})
-    assert "ended after 0.005 minutes\n" in said
-
-
-def test_a_part_of_ci_cannot_need_what_is_no_part() -> None:
-    code, said = run_parts("part a --needs b true")
-    assert code == 2
-    assert "a needs b, which is no part" in said
+# --- what is declared --------------------------------------------------------------------------
 
 
 def test_hatchling_is_bounded_alike_for_builds_and_for_tests() -> None:
@@ -194,10 +110,11 @@ def sources(*suffixes: str) -> list[Path]:
         "benchmarks",
         "docs",
         ".ci",
+        ".github",
         "editors",
     ]
     files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
-    files += sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("*.toml"))
+    files += [path for suffix in ("md", "toml", "py", "txt") for path in ROOT.glob(f"*.{suffix}")]
     return [
         path
         for path in files

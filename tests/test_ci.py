@@ -1,0 +1,160 @@
+"""What is checked before anything is merged: the parts of CI, the jobs on GitHub, the hooks."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+def readme_command(number: int) -> str:
+    """The command as CI extracts it."""
+    script = ["bash", str(ROOT / ".ci" / "run"), "readme", str(number)]
+    return subprocess.run(script, capture_output=True, text=True, check=True).stdout
+
+
+def test_ci_takes_its_commands_out_of_the_readme() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    assert [readme_command(number) for number in range(1, 5)] == blocks
+
+
+def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
+    set_up, draw = readme_command(1).rsplit("&&\n", 1)
+    assert "-e ." in set_up
+    assert "test" not in set_up
+    assert "gradstep render --view both -o digits.svg samples/digits_mlp.py" in draw
+    install, test = readme_command(2).rsplit("&&\n", 1)
+    assert "-e '.[test]'" in install
+    assert "-m pytest" in test
+    assert "-m sphinx" in readme_command(4)
+
+
+class NoxSession(NamedTuple):
+    name: str
+    tags: list[str]
+    requires: list[str]
+    source: str
+
+
+def nox_sessions() -> dict[str, NoxSession]:
+    """What noxfile.py declares, read without nox."""
+    source = (ROOT / "noxfile.py").read_text("utf-8")
+    declared = {}
+    for function in ast.parse(source).body:
+        if isinstance(function, ast.FunctionDef) and function.decorator_list:
+            given = {
+                keyword.arg: ast.literal_eval(keyword.value)
+                for decorator in function.decorator_list
+                if isinstance(decorator, ast.Call) and not decorator.args
+                for keyword in decorator.keywords
+                if keyword.arg in ("tags", "requires")
+            }
+            body = ast.get_source_segment(source, function) or ""
+            declared[function.name] = NoxSession(
+                function.name, given.get("tags", []), given.get("requires", []), body
+            )
+    return declared
+
+
+def workflow_list(name: str, key: str) -> list[str]:
+    """The list that a matrix of a workflow has under a key."""
+    text = (ROOT / ".github" / "workflows" / name).read_text("utf-8")
+    (items,) = re.findall(rf"^ +{key}: \[(.*)\]$", text, re.MULTILINE)
+    return [item.strip(' "') for item in items.split(",")]
+
+
+def test_ci_runs_the_commands_of_the_readme_as_they_stand_there() -> None:
+    run = {
+        int(number)
+        for session in nox_sessions().values()
+        if "ci" in session.tags
+        for number in re.findall(r"run_readme\(session, (\d)\)", session.source)
+    }
+    activate = {n for n in range(1, 5) if readme_command(n) == "source .venv/bin/activate\n"}
+    assert run == {1, 2, 3, 4} - activate
+    assert len(activate) == 1
+
+
+def test_what_a_session_requires_stands_above_it() -> None:
+    declared = list(nox_sessions().values())
+    names = [session.name for session in declared]
+    for index, session in enumerate(declared):
+        assert set(session.requires) <= set(names[:index]), session.name
+
+
+def test_each_part_of_ci_is_a_job_on_github() -> None:
+    sessions = nox_sessions()
+    jobs = workflow_list("ci.yml", "session")
+    assert [job for job in jobs if job not in sessions] == []
+    only_sets_up = {"environment", "torch"}
+    parts = {session.name for session in sessions.values() if "ci" in session.tags}
+    assert set(jobs) == parts - only_sets_up
+
+
+def test_the_workflows_name_pythons_and_pytorches_that_have_a_session() -> None:
+    source = (ROOT / "noxfile.py").read_text("utf-8")
+
+    def listed(name: str) -> list[str]:
+        return re.findall(r'"(.*?)"', re.findall(rf"^{name} = \[(.*)\]", source, re.MULTILINE)[0])
+
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    assert set(re.findall(r'"(3\.\d+)"', workflow)) == set(listed("PYTHONS"))
+    assert workflow_list("pytorch.yml", "release") == listed("PYTORCHES")
+
+
+@pytest.mark.parametrize("code", [0, 1])
+def test_ci_run_ends_as_its_sessions_do_and_lists_their_seconds(tmp_path: Path, code: int) -> None:
+    """Of a copy of what git knows, with a nox and a ``python3`` that install nothing."""
+    clone, programs = tmp_path / "clone", tmp_path / "programs"
+    (clone / ".ci").mkdir(parents=True)
+    programs.mkdir()
+    shutil.copy(ROOT / ".ci" / "run", clone / ".ci")
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *command], cwd=clone, check=True)
+    (clone / "not_added.py").touch()
+    report = {"sessions": [{"name": "draw", "result": "success", "duration": 12.3}]}
+    nox = f"#!/bin/sh\nls -A\necho '{json.dumps(report)}' >.nox/report.json\nexit {code}\n"
+    python = f"""#!/bin/sh
+case $* in
+*venv*) mkdir -p .nox/nox/bin && cp {programs}/nox .nox/nox/bin ;;
+*pip*) ;;
+*) exec {sys.executable} "$@" ;;
+esac
+"""
+    for name, text in {"nox": nox, "python3": python}.items():
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    run = subprocess.run(
+        ["bash", ".ci/run"], cwd=clone, capture_output=True, text=True, check=False,
+        env={**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert (run.returncode, run.stderr) == (code, "")
+    assert ".ci\n" in run.stdout
+    assert "not_added.py" not in run.stdout
+    assert "     12  success  draw\n" in run.stdout
+
+
+def test_every_package_of_tests_and_documentation_has_one_exact_version() -> None:
+    text = (ROOT / "constraints.txt").read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    pins = [re.fullmatch(r"([\w.-]+)==[\w.]+", line) for line in lines]
+    assert None not in pins
+    pinned = {re.sub(r"[-_.]+", "-", pin[1]).lower() for pin in pins if pin}
+    project = PROJECT["project"]
+    extras = [each for needed in project["optional-dependencies"].values() for each in needed]
+    groups = [each for needed in PROJECT["dependency-groups"].values() for each in needed]
+    needed = [*project["dependencies"], *extras, *(each for each in groups if type(each) is str)]
+    names = {re.sub(r"[-_.]+", "-", re.split(r"[\[=<>]", each)[0]).lower() for each in needed}
+    assert names - pinned - {"gradstep"} == set()
