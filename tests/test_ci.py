@@ -158,3 +158,27 @@ def test_every_package_of_tests_and_documentation_has_one_exact_version() -> Non
     needed = [*project["dependencies"], *extras, *(each for each in groups if type(each) is str)]
     names = {re.sub(r"[-_.]+", "-", re.split(r"[\[=<>]", each)[0]).lower() for each in needed}
     assert names - pinned - {"gradstep"} == set()
+
+
+@pytest.mark.parametrize(
+    ("subject", "remedy"),
+    [
+        ("tests: Wait for the end of a process", ""),
+        ("gradstep, op table: Name locals after what they hold", ""),
+        ("fixup! tests: Wait for the end of a process", ""),
+        ('Revert "tests: Wait for the end of a process"', ""),
+        ("x: Y" + "y" * 68, ""),
+        ("x: Y" + "y" * 69, "73 characters, 1 too many"),
+        ("Wait for the end of a process", "'area: Verb what'"),
+        ("tests: wait for the end of a process", "'area: Verb what'"),
+        ("Tests: Wait for the end of a process", "'area: Verb what'"),
+        ("", "'area: Verb what'"),
+    ],
+)
+def test_the_subject_of_a_commit_says_its_area(subject: str, remedy: str, tmp_path: Path) -> None:
+    message = tmp_path / "message"
+    message.write_text(f"{subject}\n\nWhy, in a line that may be {'very ' * 20}long.\n")
+    hook = [sys.executable, str(ROOT / ".ci" / "commit_subject.py"), str(message)]
+    run = subprocess.run(hook, capture_output=True, text=True, check=False)
+    assert run.returncode == bool(remedy)
+    assert remedy in run.stderr
