@@ -449,6 +449,17 @@ def test_a_kink_is_never_called_wrong(torch: Any, compute: Any, values: list[flo
     assert {each.verdict for each in check(loss)} <= {"right", "not checkable"}
 
 
+def test_a_rule_that_needs_what_is_not_installed_is_not_called_wrong(checked: Checked) -> None:
+    def rule(g: Any, x: Any) -> Any:
+        import a_package_that_nobody_has
+
+        return g * a_package_that_nobody_has.slope(x)
+
+    found = checked(lambda x: x.exp(), rule, [1.0, 2.0])
+    assert found.verdict == "not checkable"
+    assert "No module named 'a_package_that_nobody_has'" in found.sentence
+
+
 def test_a_kink_is_named_with_its_place_and_a_wrong_rule_is_found_beside_it(
     checked: Checked,
 ) -> None:

@@ -73,6 +73,8 @@ def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]
         return (), str(error), ""
     except Exception as error:  # whatever user code may raise
         reason = f"its backward raised {type(error).__name__}: {error}"
+        if isinstance(error, ImportError):  # something is not installed: the rule may be right
+            return (), reason, note
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), "", note
 
 
