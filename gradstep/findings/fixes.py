@@ -1,13 +1,21 @@
-"""Lines of the program as they are when a remedy is carried out."""
+"""Lines of the program as they are when a remedy is carried out.
+
+What is meant is an edit of the syntax tree. The text of a line follows from it, with the program's
+own spelling and with parentheses where they have to be, and is parsed again: where the tree of that
+is another one than is meant, there is no fix.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
-from linecache import getline
-from textwrap import dedent
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from functools import cached_property
+from itertools import chain, zip_longest
+from linecache import getline, getlines
+from textwrap import dedent, indent
+from typing import Final, NamedTuple, TypeVar
 
 from gradstep.capturing.statement import nodes_on, operands_of, tree_of
 from gradstep.findings.finding import Fix
@@ -15,8 +23,10 @@ from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
 
 Rewrite = Callable[[ast.expr], str | None]
-_OPERATORS: Final = (
-    ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Lambda, ast.Await,
+_Tree = TypeVar("_Tree", bound=ast.AST)
+_WITHOUT_PARENTHESES: Final = (
+    ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.Constant, ast.List, ast.Dict, ast.Set,
+    ast.ListComp, ast.SetComp, ast.DictComp,
 )  # fmt: skip
 
 
@@ -31,32 +41,119 @@ class Line:
         """Return what stands there for an expression of the line."""
         return self._text.encode()[node.col_offset : node.end_col_offset].decode()
 
+    def spelled(self, template: str, nodes: Mapping[str, ast.expr]) -> str:
+        """Return an expression in which ``{name}`` stands for one of the ``nodes`` of the line, in
+        parentheses where it needs them."""
+        parts = re.split(r"\{(\w*)\}", template)  # every other one is a name
+        given = [nodes[name] for name in parts[1::2]]
+        marks = [f"_node_{number}" for number in range(len(given))]
+
+        def filled(texts: Sequence[str]) -> str:
+            return "".join(chain.from_iterable(zip_longest(parts[::2], texts, fillvalue="")))
+
+        tree = _expression(filled(marks))
+        assert tree is not None, template
+        by_mark = dict(zip(marks, given, strict=True))
+        names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+        meant = _with(tree, {node: by_mark[node.id] for node in names if node.id in by_mark})
+        texts = [closed(self.text(node)) for node in given]
+        for place, node in enumerate(given):
+            bare = [*texts[:place], self.text(node), *texts[place + 1 :]]
+            if _is_same(_expression(filled(bare)), meant):
+                texts = bare
+        return filled(texts)
+
     def rewritten(self, rewrite: Rewrite) -> tuple[Fix, ...]:
-        """Return the line with another text for each outermost expression that ``rewrite`` has one
+        """Return the line with another expression for each outermost one that ``rewrite`` has one
         for; nothing where it has none."""
-        if self._at is None:
-            return ()
-        line, end, parts = self._text.encode(), 0, []
-        for node in sorted(nodes_on(self._at), key=lambda expr: expr.col_offset):
-            new = rewrite(node) if node.col_offset >= end else None
-            if new is not None:
-                parts += [line[end : node.col_offset], new.encode()]
+        nodes: list[tuple[ast.expr, str]] = []
+        end = 0
+        here = () if self._at is None else nodes_on(self._at)
+        for node in sorted(here, key=lambda expr: expr.col_offset):
+            text = rewrite(node) if node.col_offset >= end else None
+            if text is not None:
+                nodes.append((node, text))
                 end = node.end_col_offset or 0
-        text = b"".join([*parts, line[end:]]).decode()
-        return (Fix(self._at, text.strip()),) if parts else ()
+        others = {node: expr for node, text in nodes if (expr := _expression(text)) is not None}
+        if self._at is None or not nodes or len(others) < len(nodes):
+            return ()
+        meant = _with(self._statement.tree, others)
+        for spell in (str, closed):
+            line, end, parts = self._text.encode(), 0, []
+            for node, text in nodes:
+                parts += [line[end : node.col_offset], spell(text).encode()]
+                end = node.end_col_offset or 0
+            changed = b"".join([*parts, line[end:]]).decode()
+            if _is_same(self._statement.parsed(changed), meant):
+                return (Fix(self._at, changed.strip()),)
+        return ()
 
     def replaced(self, text: str) -> tuple[Fix, ...]:
-        """Return ``text`` in the place of the line, whose own text it may name as ``{line}``."""
+        """Return ``text`` in the place of the line, whose own text it may name as ``{line}``;
+        nothing where the program could not be parsed then."""
         if self._at is None or not self._text:
             return ()
-        return (Fix(self._at, text.replace("{line}", dedent(self._text).strip())),)
+        new = text.replace("{line}", dedent(self._text).strip())
+        margin = self._text[: len(self._text) - len(self._text.lstrip())]
+        return () if self._statement.parsed(indent(new, margin)) is None else (Fix(self._at, new),)
 
-    def spelt(self, old: str, new: str) -> tuple[Fix, ...]:
-        """Return the line with the word ``new`` for ``old``."""
-        if self._at is None:
-            return ()
-        text = re.sub(rf"\b{re.escape(old)}\b", new, self._text)
-        return (Fix(self._at, text.strip()),) if text != self._text else ()
+    @cached_property
+    def _statement(self) -> _Statement:
+        """The outermost statement that the line is in."""
+        assert self._at is not None
+        at, lines = self._at.line, getlines(self._at.file)
+        for node in tree_of(self._at.file).body:
+            decorators = getattr(node, "decorator_list", ())
+            first = min([node.lineno, *(each.lineno for each in decorators)])
+            last = node.end_lineno or 0
+            if first <= at <= last:
+                return _Statement(
+                    ast.Module([node], []), "".join(lines[first - 1 : at - 1]),
+                    "".join(lines[at:last]),
+                )  # fmt: skip
+        return _Statement(ast.Module([], []), "", "")
+
+
+class _Statement(NamedTuple):
+    """A statement, with the text before and after one of its lines."""
+
+    tree: ast.Module
+    before: str
+    after: str
+
+    def parsed(self, line: str) -> ast.Module | None:
+        """Return the tree with another text for the line, None where it is no program."""
+        try:
+            return ast.parse(f"{self.before}{line}\n{self.after}")
+        except SyntaxError:
+            return None
+
+
+def closed(text: str) -> str:
+    """Return an expression in parentheses, unless it stands for itself anywhere."""
+    whole = _expression(text)
+    return text if isinstance(whole, _WITHOUT_PARENTHESES) else f"({text})"
+
+
+def _expression(text: str) -> ast.expr | None:
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:
+        return None
+
+
+def _with(tree: _Tree, others: Mapping[ast.expr, ast.expr]) -> _Tree:
+    """Return a copy of a tree with others in the place of some nodes."""
+    return deepcopy(tree, {id(node): other for node, other in others.items()})
+
+
+def _is_same(tree: ast.AST | None, other: ast.AST) -> bool:
+    """Return whether two trees say the same."""
+    return tree is not None and _dumped(tree) == _dumped(other)
+
+
+def _dumped(tree: ast.AST) -> str:
+    return ast.dump(tree).replace("ctx=Store()", "ctx=Load()")
 
 
 def called(node: ast.AST) -> str:
@@ -78,12 +175,11 @@ def not_in_place(at: Source | None) -> tuple[Fix, ...]:
     line = Line(at)
     for node in () if at is None else ast.walk(tree_of(at.file)):
         match node:
-            case ast.AugAssign(target=target, value=value) if node.lineno == at.line:  # type: ignore[union-attr]
-                sign = ast.unparse(node).removeprefix(ast.unparse(target)).split("=")[0].strip()
-                right = line.text(value)
-                right = f"({right})" if isinstance(value, _OPERATORS) else right
+            case ast.AugAssign(target=target, op=sign, value=value) if node.lineno == at.line:  # type: ignore[union-attr]
                 name = line.text(target)
-                return line.replaced(f"{name} = {name} {sign} {right}")
+                right = ast.unparse(ast.BinOp(ast.Name("x"), sign, ast.Name("y")))[1:-1]
+                text = line.spelled(f"{{0}}{right}{{1}}", {"0": target, "1": value})
+                return line.replaced(f"{name} = {text}")
             case ast.Expr(
                 value=ast.Call(func=ast.Attribute(attr=method, value=ast.Name(id=name))) as call
             ):
@@ -120,8 +216,7 @@ def without(at: Source | None, *names: str) -> tuple[Fix, ...]:
     def bare(node: ast.expr) -> str | None:
         held = node.func if isinstance(node, ast.Call) and not node.args else node
         if isinstance(held, ast.Attribute) and held.attr in names:
-            inner = held.value
-            return f"({line.text(inner)})" if isinstance(inner, _OPERATORS) else line.text(inner)
+            return line.text(held.value)
         return None
 
     return line.rewritten(bare)
@@ -132,10 +227,7 @@ def detached(at: Source | None, is_meant: Callable[[ast.expr], bool]) -> tuple[F
     line = Line(at)
 
     def other(node: ast.expr) -> str | None:
-        if not is_meant(node):
-            return None
-        text = line.text(node)
-        return f"({text}).detach()" if isinstance(node, _OPERATORS) else f"{text}.detach()"
+        return line.spelled("{}.detach()", {"": node}) if is_meant(node) else None
 
     return line.rewritten(other)
 
@@ -159,9 +251,7 @@ def with_operation(at: Source | None, op: str, new: str) -> tuple[Fix, ...]:
 
     def other(node: ast.expr) -> str | None:
         operands = operands_of(node, op)
-        if not operands:
-            return None
-        return new.replace("{0}", line.text(operands[0])).replace("{}", line.text(node))
+        return line.spelled(new, {"": node, "0": operands[0]}) if operands else None
 
     return line.rewritten(other)
 
@@ -201,22 +291,9 @@ def with_operand(at: Source | None, op: str, place: int, new: str) -> tuple[Fix,
     """Return a line that gives the op ``op``, at this place, ``new``, in which ``{}`` stands for
     what it gives it now."""
     line = Line(at)
-    inner: list[tuple[ast.expr, ast.expr]] = [
-        (operands[place], node)
+    given = [
+        operands[place]
         for node in (nodes_on(at) if at is not None else ())
         if (operands := operands_of(node, op)) is not None and len(operands) > place
     ]
-
-    def other(node: ast.expr) -> str | None:
-        for operand, owner in inner:
-            if operand is node:
-                text = line.text(node)
-                whole = f"({text})" if isinstance(node, _OPERATORS) else text
-                expr = new.replace("{} ", f"{text} ", 1) if new.startswith("{} ") else new
-                expr = expr.replace("{}", whole)
-                in_front = isinstance(owner, ast.Call) and node not in owner.args
-                bare = in_front and not isinstance(node, _OPERATORS) and " " in new
-                return f"({expr})" if bare else expr
-        return None
-
-    return line.rewritten(other)
+    return line.rewritten(lambda node: line.spelled(new, {"": node}) if node in given else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
@@ -29,7 +30,9 @@ def graph_kept(evidence: Evidence) -> Iterator[Finding]:
             f"{holder}: memory grows with each step",
             f"keep numbers: {holder}.append(loss.item())",
             source=added[0] if added else line,
-            fix=Line(added[0]).spelt("loss", "loss.item()") if added else (),
+            fix=Line(added[0]).rewritten(
+                lambda node: "loss.item()" if ast.unparse(node) == "loss" else None
+            ) if added else (),
         )  # fmt: skip
     for name, counts in evidence.chains.items():
         steps = [after - before for before, after in pairwise(counts[: _KEPT + 1])]

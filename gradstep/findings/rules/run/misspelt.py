@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Final
 
 from gradstep.contract.module_paths import named_modules
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Finding, Fix, Meaning, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import assigned
 from gradstep.findings.whole_run.watch import Evidence
+from gradstep.graph.model import Source
 from gradstep.guest.fence import attribute_of, variables_in
 from gradstep.text import listed
 
@@ -42,8 +44,16 @@ def misspelt(evidence: Evidence) -> Iterator[Finding]:
             f"{listed(unique)} {'has' if len(unique) == 1 else 'have'} an attribute {attribute}, "
             f"which nothing reads: {wanted} is meant",
             f"write {wanted}", source=set_at[0] if set_at else line,
-            fix=Line(set_at[0]).spelt(attribute, wanted) if set_at else (),
+            fix=_respelled(set_at[0], attribute, wanted) if set_at else (),
         )  # fmt: skip
+
+
+def _respelled(at: Source, attribute: str, wanted: str) -> tuple[Fix, ...]:
+    line = Line(at)
+    return line.rewritten(
+        lambda node: line.spelled(f"{{0}}.{wanted}", {"0": node.value})
+        if isinstance(node, ast.Attribute) and node.attr == attribute else None
+    )  # fmt: skip
 
 
 RULES: Final = (

@@ -9,9 +9,10 @@ from linecache import getline
 from traceback import walk_tb
 from typing import Final
 
+from gradstep.capturing.statement import nodes_on, tree_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.findings.finding import Finding, Fix, Meaning, Rule
-from gradstep.findings.fixes import Line, called
+from gradstep.findings.fixes import Line, called, closed
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
@@ -69,18 +70,32 @@ def _parameter_last(at: Source) -> tuple[Fix, ...]:
 
 def _changed_in_place(name: str, at: Source) -> tuple[Fix, ...]:
     """Return ``w = w - step`` as a change in place, after which the gradient is cleared."""
-    text = getline(*at).strip()
-    step = re.fullmatch(rf"{re.escape(name)} = {re.escape(name)} - (.+)", text)
-    return () if step is None else Line(at).replaced(
-        f"with torch.no_grad():\n    {name} -= {step[1]}\n{name}.grad = None"
-    )  # fmt: skip
+    line = Line(at)
+    for node in nodes_on(at):
+        match node:
+            case ast.BinOp(left=left, op=ast.Sub(), right=step) if ast.unparse(left) == name:
+                return line.replaced(
+                    f"with torch.no_grad():\n    {name} -= {line.text(step)}\n{name}.grad = None"
+                )
+    return ()
 
 
 def _asked_later(at: Source) -> tuple[Fix, ...]:
     """Return an assignment of which the last result is the leaf, not what it is made from."""
-    text = getline(*at).strip()
-    left = re.sub(r",\s*requires_grad=True\b", "", text)
-    return Line(at).replaced(f"{left}.requires_grad_()") if left != text and "#" not in text else ()
+    line = Line(at)
+    values = [
+        node.value
+        for node in ast.walk(tree_of(at.file))
+        if isinstance(node, ast.Assign) and node.lineno == at.line
+    ]
+
+    def leaf(node: ast.expr) -> str | None:
+        left = re.sub(r",\s*requires_grad=True\b", "", line.text(node))
+        if node not in values or left == line.text(node):
+            return None
+        return f"{closed(left)}.requires_grad_()"
+
+    return line.rewritten(leaf)
 
 
 def refused_by_optimizer(error: BaseException) -> Finding | None:

@@ -181,11 +181,11 @@ def _has_stepped(scaler: Any) -> bool:
 
 def _by_scaler(at: Source, scaler: str) -> tuple[Fix, ...]:
     line = Line(at)
-    return line.rewritten(
-        lambda node: f"{scaler}.step({line.text(node.func.value)}); {scaler}.update()"
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "step" and not node.args else None
-    )  # fmt: skip
+    for node in nodes_on(at):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="step", value=optimizer), args=[]):
+                return line.replaced(f"{scaler}.step({line.text(optimizer)})\n{scaler}.update()")
+    return ()
 
 
 def _tight_clip(file: str) -> tuple[Source, str, Advice] | None:
@@ -212,7 +212,15 @@ def of_schedule(at: Source) -> Advice:
             if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
         ):  # fmt: skip
             return Advice("// gives whole numbers, 0 until the end: divide with /", fix)
-        if "Plateau" in getline(*at) and (fix := line.spelt("max", "min")):
+        if "Plateau" in getline(*at) and (
+            fix := line.rewritten(
+                lambda node, line=line: (
+                    line.text(node).replace("max", "min")  # type: ignore[misc]
+                    if isinstance(node, ast.Constant) and node.value == "max"
+                    else None
+                )
+            )
+        ):
             return Advice("mode='max' waits for a loss to grow: use mode='min'", fix)
     return Advice(
         "return a factor from the function of LambdaLR, 1.0 where the rate is to be as it is: it "
