@@ -16,6 +16,7 @@ from gradstep.capturing.backward import add_backward
 from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.results import results_of
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.rounds import rounds_of
 from gradstep.capturing.saved_values import SavedReader
@@ -86,7 +87,10 @@ def capture(
             known.of(tensor) or _root_label(number, tensors)
             for number, tensor in enumerate(tensors)
         ]
-        build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
+        build = GraphBuilder(
+            title or ", ".join(labels), modules=known.module_classes(),
+            module_details=known.module_details(),
+        )  # fmt: skip
         if plan is None:
             plan = engine.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
@@ -120,6 +124,11 @@ def capture(
             recorded.append(records)
             add_costs(build, costs, forward_of)
         build.rounds = rounds_of(recorded)
+        if view != "backward":
+            build.results = results_of(
+                (id for id, half in enumerate(build.halves) if half == "forward"),
+                build.sources, build.rounds,
+            )  # fmt: skip
         return build.graph()
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.loops import loop_variables
+from gradstep.contract.module_details import module_details
 from gradstep.contract.module_paths import (
     MOST_ELEMENTS,
     OUTSIDE,
@@ -203,6 +204,10 @@ class Names:
     def module_classes(self) -> dict[str, str]:
         """Return the class of every module among the variables, by its path."""
         return {path: type(part).__name__ for path, part in self._paths()}
+
+    def module_details(self) -> dict[str, str]:
+        """Return what matters of the attributes of these modules, of those that have such."""
+        return {path: text for path, part in self._paths() if (text := module_details(part))}
 
     def _paths(self) -> Iterator[tuple[str, Any]]:
         """Yield the modules among the variables that have a path, each once, and each path once."""

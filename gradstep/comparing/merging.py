@@ -24,7 +24,10 @@ def merged(one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ())
     >>> list(graph.names), dict(graph.marks)
     (['exp', 'sin'], {0: Mark(what='added', details='')})
     """
-    build = GraphBuilder(one.title, one.derived_forward, modules={**other.modules, **one.modules})
+    build = GraphBuilder(
+        one.title, one.derived_forward, modules={**other.modules, **one.modules},
+        module_details={**other.module_details, **one.module_details},
+    )  # fmt: skip
     ids, ids_there = [-1] * len(one), [-1] * len(other)
     for id, partner in _in_order(one, other, partners):
         new = _add(build, one, id) if id >= 0 else _add(build, other, partner, ordered=False)

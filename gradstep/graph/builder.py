@@ -51,6 +51,7 @@ class GraphBuilder:
     unfolded: Totals | None = None
     part: Part | None = None
     modules: dict[str, str] = field(default_factory=dict)
+    module_details: dict[str, str] = field(default_factory=dict)
     kinds: list[NodeKind] = field(default_factory=list)
     halves: list[Half] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
@@ -83,6 +84,7 @@ class GraphBuilder:
     edge_undefined: set[int] = field(default_factory=set)
     edge_counts: dict[int, int] = field(default_factory=dict)
     costs: dict[int, Cost] = field(default_factory=dict)
+    results: dict[int, str] = field(default_factory=dict)
     hooks: dict[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: dict[int, HookChange] = field(default_factory=dict)
     marks: dict[int, Mark] = field(default_factory=dict)

@@ -55,6 +55,10 @@ def without_module(graph: Graph, module: str) -> Graph:
         scopes=["" if scope == module else short(scope) for scope in graph.scopes],
         formulas=[short(text) for text in graph.formulas],
         modules={**graph.modules, **classes},
+        module_details={
+            **graph.module_details,
+            **{short(scope): text for scope, text in graph.module_details.items()},
+        },
         groups={
             id: group._replace(title=short(group.title), like=short(group.like))
             for id, group in graph.groups.items()

@@ -293,7 +293,9 @@ class Graph:
 
     ``derived_forward`` means that the forward half was derived from the backward half because
     nothing was traced; constants and paths without gradients are then missing. ``modules`` gives
-    the class of each scope that is a module. A folded graph has ``groups``, ``edge_counts`` where
+    the class of each scope that is a module, ``module_details`` what matters of its attributes
+    ("3×3, stride 2"). ``results`` are the variables that a statement assigned the results of ops
+    to. A folded graph has ``groups``, ``edge_counts`` where
     an edge stands for several, ``frames`` around open groups, and in ``unfolded`` its original
     totals. A part of a graph has ``part``. One that is compared with another has ``marks`` where
     they differ, and in ``others`` and ``edge_others`` what flowed in the other one.
@@ -337,6 +339,8 @@ class Graph:
     costs: Mapping[int, Cost] = field(default_factory=dict)
     hooks: Mapping[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
+    module_details: Mapping[str, str] = field(default_factory=dict)
+    results: Mapping[int, str] = field(default_factory=dict)
     marks: Mapping[int, Mark] = field(default_factory=dict)
     others: Mapping[int, Statistics] = field(default_factory=dict)
     edge_others: Mapping[int, Statistics] = field(default_factory=dict)

@@ -10,6 +10,8 @@ The document is one object, version 1:
     true when the forward half was derived from the backward one
 ``modules``
     if known, the class of each scope that is a module
+``module_details``
+    what matters of the attributes of some of them: "3×3, stride 2"
 ``unfolded``
     for a folded graph, the totals of the unfolded one
 ``part``
@@ -17,7 +19,8 @@ The document is one object, version 1:
 ``nodes``
     in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``stem``
     (what its address calls it, where that is not its name), ``scope``, ``shape``, ``dtype``,
-    ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order`` (from 0 on: 0 runs
+    ``detail``, ``formula``, ``variable``, ``result`` (the variable that a statement assigned the
+    result of an op to), ``source`` [file, line], ``order`` (from 0 on: 0 runs
     first, and is ``#1`` in pictures and in the debugger), ``pair``, ``saved``, ``statistics``,
     ``undefined``, ``group``, ``cost``, ``hooks``
 ``edges``
@@ -82,6 +85,8 @@ def to_json(graph: Graph) -> str:
     }
     if graph.modules:
         head["modules"] = dict(graph.modules)
+    if graph.module_details:
+        head["module_details"] = dict(graph.module_details)
     if graph.unfolded is not None:
         head["unfolded"] = graph.unfolded._asdict()
     if graph.part is not None:
@@ -113,6 +118,8 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["group"] = node.group._asdict()
     if node.hooks:
         record["hooks"] = [_hook_record(change) for change in node.hooks]
+    if node.id in graph.results:
+        record["result"] = graph.results[node.id]
     if node.id in graph.costs:
         measured = graph.costs[node.id]._asdict()
         record["cost"] = {name: number for name, number in measured.items() if number is not None}
@@ -194,6 +201,8 @@ def from_json(text: str) -> Graph:
     build = GraphBuilder(_typed(title, str, "title"), _typed(derived, bool, "derived_forward"))
     for path, name in _typed(document.get("modules", {}), dict, "modules").items():
         build.modules[path] = _typed(name, str, f"modules.{path}")
+    for path, text in _typed(document.get("module_details", {}), dict, "module_details").items():
+        build.module_details[path] = _typed(text, str, f"module_details.{path}")
     if "unfolded" in document:
         build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
     if "part" in document:
@@ -344,6 +353,8 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         undefined=record.get("undefined", bool, False),
         group=_read_group(record.get("group", dict), record.where),
     )
+    if result := record.get("result", str, ""):
+        build.results[id] = result
     cost = record.cost()
     if cost is not None:
         build.costs[id] = cost

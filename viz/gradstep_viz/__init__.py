@@ -76,7 +76,7 @@ def render(
             machine produces the format.
     """
     chosen, drawn = choose_format(out, format), RenderOptions(**options)
-    subject = subject_of(obj, drawn.view, inputs, profile)
+    subject = subject_of(obj, drawn.halves, inputs, profile)
     here = None if folder is None else Path(folder)
     rendering = render_graph(subject.graph, chosen, drawn, folder=here, position=subject.position)
     if out is not None:
@@ -99,7 +99,7 @@ def to_graphviz(
     from gradstep_viz.output.dot import make_digraph
 
     drawn = RenderOptions(**options)
-    subject = subject_of(obj, drawn.view, inputs)
-    folding = folding_of(chosen_part(subject.graph, drawn), drawn.view)
+    subject = subject_of(obj, drawn.halves, inputs)
+    folding = folding_of(chosen_part(subject.graph, drawn), drawn.halves)
     composed = Composer(folding, subject.position).compose_for_a_screen(drawn)
     return make_digraph(composed.picture, drawn.legend)

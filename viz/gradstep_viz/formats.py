@@ -21,6 +21,10 @@ from gradstep_viz.errors import (
     RenderingFailed,
     VizError,
 )
+from gradstep_viz.flow.compose import make_flow_picture
+from gradstep_viz.flow.layout import FlowPicture
+from gradstep_viz.flow.svg import write_flow_svg
+from gradstep_viz.flow.text import write_flow_text
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.graphviz_layout import read_layout
 from gradstep_viz.level_of_detail import Composed, Composer, folded, folding_of
@@ -56,7 +60,7 @@ class Drawing:
     @cached_property
     def composer(self) -> Composer:
         """What makes pictures of the graph."""
-        return Composer(folding_of(self.graph, self.options.view), self.position, self.links)
+        return Composer(folding_of(self.graph, self.options.halves), self.position, self.links)
 
     @cached_property
     def composed(self) -> Composed:
@@ -64,9 +68,14 @@ class Drawing:
         with collector_paused():
             composed = self.composer.compose_for_a_screen(self.options)
         if not composed.picture.boxes:
-            raise _nothing(self.graph, self.options.view)
+            raise _nothing(self.graph, self.options.halves)
         self.notes.extend(composed.notes)
         return composed
+
+    @cached_property
+    def flow(self) -> FlowPicture | None:
+        """The picture of rows, None where that was not asked for."""
+        return make_flow_picture(self.graph, self.options) if self.options.view == "flow" else None
 
     @property
     def picture(self) -> Picture:
@@ -108,28 +117,29 @@ class Format(NamedTuple):
     mark: bytes = b""
 
 
-def _svg(drawing: Drawing) -> bytes:
+def _svg(drawing: Drawing, *, plain: bool = False, halos: bool = True) -> bytes:
     options = drawing.options
+    if drawing.flow is not None:
+        return write_flow_svg(drawing.flow, options.theme, plain=plain, pixels=options.pixels)
     return write_svg(
-        drawing.picture, drawing.layout, options.theme, legend=options.legend, pixels=options.pixels
-    )
+        drawing.picture, drawing.layout, options.theme, plain=plain, legend=options.legend,
+        halos=halos, pixels=options.pixels,
+    )  # fmt: skip
 
 
 def _painted(format: str, drawing: Drawing) -> bytes:
     """Paint with the first renderer that can: from SVG, else from DOT, with Graphviz's looks."""
-    options, picture = drawing.options, drawing.picture
-    layout = drawing.layout
+    svg = _svg(drawing, plain=True, halos=format != "pdf")
     failures: list[VizError] = []
     for renderer in drawing.renderers:
         if format not in renderer.formats:
             continue
         try:
             if renderer.source == "dot":
-                return renderer.render(write_dot(picture, options.legend), format)
-            svg = write_svg(
-                picture, layout, options.theme, plain=True, legend=options.legend,
-                halos=format != "pdf", pixels=options.pixels,
-            )  # fmt: skip
+                if drawing.flow is None:
+                    dot = write_dot(drawing.picture, drawing.options.legend)
+                    return renderer.render(dot, format)
+                continue
             return renderer.render(svg.decode(), format)
         except VizError as error:
             failures.append(error)
@@ -172,8 +182,14 @@ def _json(drawing: Drawing) -> bytes:
     graph, options = drawing.graph, drawing.options
     with collector_paused():
         if options.folds:
-            (graph, _), _ = folded(folding_of(graph, options.view), options)
+            (graph, _), _ = folded(folding_of(graph, options.halves), options)
         return to_json(with_portable_sources(graph, Path.cwd())).encode()
+
+
+def _listing(drawing: Drawing) -> bytes:
+    if drawing.flow is not None:
+        return write_flow_text(drawing.flow).encode()
+    return _text(write_text, drawing)
 
 
 def _text(write: Callable[[Picture, bool], str], drawing: Drawing) -> bytes:
@@ -199,15 +215,21 @@ FORMATS: dict[str, Format] = {
         (".json",), _json, is_laid_out=False, has_size=False, mark=rb'"format": "gradstep-graph"'
     ),
     "mermaid": _text_format((".mermaid", ".mmd"), write_mermaid, rb'\Aflowchart [\s\S]*\["<b>'),
-    "txt": _text_format((".txt", ".text"), write_text, "^(forward ↓|backward ↑)".encode()),
+    "txt": Format(
+        (".txt", ".text"), _listing, is_laid_out=False, has_size=False,
+        mark="^(forward ↓|backward ↑|flow · )".encode(),
+    ),
 }  # fmt: skip
 """The formats, by the names that users know."""
 
 
 def size_of(drawing: Drawing, data: bytes) -> str:
     """Say how large a picture is that was asked for whatever it takes."""
-    width, height = ceil(drawing.layout.width), ceil(drawing.layout.height)
+    placed: Layout | FlowPicture = drawing.flow or drawing.layout
+    width, height = ceil(placed.width), ceil(placed.height)
     boxes = plural(len(drawing.picture.boxes), "box", "boxes")
+    if drawing.flow is not None:
+        boxes = plural(len(drawing.flow.rows), "row")
     return f"{boxes}, {width:,} x {height:,} pixels, {format_bytes(len(data))}"
 
 

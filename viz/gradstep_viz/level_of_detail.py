@@ -125,7 +125,7 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str,
     allowed = most
     for _ in range(2):
         small = _folded(folding, allowed, options)
-        boxes = box_count(small.graph, options.view, options.leaves)
+        boxes = box_count(small.graph, options.halves, options.leaves)
         if boxes <= most or options.depth is not None or len(small.graph) == len(graph):
             break
         allowed -= boxes - most  # leaves with boxes of their own
@@ -183,7 +183,7 @@ class Composer(NamedTuple):
     def _composed(self, small: Folded, options: RenderOptions, notes: tuple[str, ...]) -> Composed:
         graph, items = small
         picture = make_picture(
-            graph, options.view, leaves=options.leaves, title=options.title,
+            graph, options.halves, leaves=options.leaves, title=options.title,
             scale=scale_of(graph, options.magnitude) if "rms" in options.facts else None,
             facts=options.facts, labels=options.labels, position=self.position, links=self.links,
             module=self.folding.module,
@@ -206,7 +206,7 @@ class Composer(NamedTuple):
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
-        if options.view == "both" and finest.shows_inside:
+        if options.halves == "both" and finest.shows_inside:
             for tall in (layout, lay_out(picture, paged=False)):
                 if fits_a_screen(tall, MOST_SCREENS):
                     return finest._replace(layout=tall)

@@ -32,6 +32,7 @@ from gradstep_viz.picture.wording import DEFAULT_FACTS, FACTS
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]
+DrawnView = Literal[View, "flow"]
 
 MAX_BOXES: Final = 60
 MOST_BOXES: Final = 400
@@ -69,8 +70,11 @@ class RenderOptions:
         VizError: an option has an unknown value, or two options contradict each other.
     """
 
-    view: View = _option(
-        "both", "forward, backward, or both with the saved tensors between them", "VIEW"
+    view: DrawnView = _option(
+        "both",
+        "forward, backward, or both with the saved tensors between them; or flow, one row for each "
+        "module or op of the program, with the gradient that reaches it",
+        "VIEW",
     )
     leaves: bool | None = _option(
         None,
@@ -182,6 +186,11 @@ class RenderOptions:
         return None if self.width is None else pixels_of(self.width)
 
     @property
+    def halves(self) -> View:
+        """The halves of the graph that are drawn."""
+        return "both" if self.view == "flow" else self.view
+
+    @property
     def facts(self) -> tuple[str, ...]:
         """Those of :data:`~gradstep_viz.picture.wording.FACTS` that are shown."""
         return tuple(self.show) or DEFAULT_FACTS
@@ -208,7 +217,7 @@ class RenderOptions:
         """How many boxes there may be."""
         if self.max_boxes is not None:
             return self.max_boxes
-        return MAX_BOXES_OF_BOTH if self.view == "both" else MAX_BOXES
+        return MAX_BOXES_OF_BOTH if self.halves == "both" else MAX_BOXES
 
     def opening(self, names: Sequence[str]) -> RenderOptions:
         """Return the same options with the groups of these names open, and room for them, so that
@@ -252,7 +261,7 @@ class RenderKeywords(TypedDict, total=False):
     """The fields of :class:`RenderOptions`, for the type checkers of those who write them as
     keywords."""
 
-    view: View
+    view: DrawnView
     leaves: bool | None
     layout: LayoutName
     rankdir: RankDir

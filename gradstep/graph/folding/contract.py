@@ -58,7 +58,7 @@ def contract(
     places = Places(graph, columns, units, heads, items, first)
     build = GraphBuilder(
         graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
-        part=graph.part,
+        part=graph.part, module_details=dict(graph.module_details),
     )  # fmt: skip
     new_ids = _add_nodes(build, graph, columns, places, halves)
     _add_pairs(build, columns, places, new_ids)
@@ -67,6 +67,9 @@ def contract(
         box = int(new_ids[id])
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
+    for id, name in graph.results.items():
+        if (box := int(new_ids[id])) >= 0:
+            build.results[box] = name
     _add_hooks(build, graph, new_ids)
     _add_marks(build, graph, new_ids)
     folded = build.graph()

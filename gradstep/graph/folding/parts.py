@@ -80,8 +80,8 @@ _OF_EACH_NODE = (
     "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
 )  # fmt: skip
 _OF_SOME_NODES = (
-    "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "hooks",
-    "marks", "others",
+    "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "results",
+    "hooks", "marks", "others",
 )  # fmt: skip
 _OF_EACH_EDGE = (
     "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",

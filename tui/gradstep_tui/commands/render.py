@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
         waiting,
     ):
         drawing, drawn = draw_target(
-            target, options.arguments, choices.view, call, draw, values=options.values
+            target, options.arguments, choices.halves, call, draw, values=options.values
         )
     written = destination.take(drawing.save, lambda: drawing.data)
     for note in (*drawn.notes, *drawing.notes, *written) if saves else ():

@@ -17,14 +17,14 @@ from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_wid
 from gradstep_viz.films.timeline import Timeline, make_timeline
 from gradstep_viz.formats import FORMATS, place
 from gradstep_viz.level_of_detail import folded, folding_of
-from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme
+from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme, validate
 from gradstep_viz.output.files import require_replaceable, write_atomically
 from gradstep_viz.output.pages import write_film_page
 from gradstep_viz.output.renderers import default_renderers
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.leaves import box_count
-from gradstep_viz.picture.model import Box, Line, Picture
+from gradstep_viz.picture.model import VIEWS, Box, Line, Picture
 from gradstep_viz.picture.records import Records
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
 
@@ -111,6 +111,7 @@ def film_of(
     title: str | None = None,
 ) -> Film:
     """Make a film of a recorded pass; options as for :func:`film`."""
+    validate("view", view, VIEWS)
     recording = _small(recording, view, leaves)
     before, after = (
         make_picture(graph, view, leaves=leaves, title=title)

@@ -103,7 +103,7 @@ def make_picture(
         lines="lines" in facts,
     )
     return Picture(
-        title=printable(_title(graph) if title is None else title),
+        title=printable(title_of_graph(graph) if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position, module),
         boxes=boxes,
@@ -147,7 +147,7 @@ def _hooked(
     return [id in graph.hooks or not changed.isdisjoint(inside.get(id, ())) for id in shown]
 
 
-def _title(graph: Graph) -> str:
+def title_of_graph(graph: Graph) -> str:
     """Find the statement that made what is drawn and gave it its name; else take the name."""
     ends = (id for id, kind in enumerate(graph.kinds) if kind in ("output", "seed"))
     details = (graph.details[id] for id in ends)

@@ -1,0 +1,296 @@
+"""Pictures of rows say what the graph knows, and can be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from gradstep.graph.folding.totals import totals
+from gradstep.graph.model import Graph
+from gradstep.graph.serialize import from_json
+from gradstep_tui.cli import main
+from gradstep_viz import RenderOptions
+from gradstep_viz.flow.compose import make_flow_picture
+from gradstep_viz.flow.layout import FlowPicture, Words
+from gradstep_viz.flow.rows import MOST_ROWS, Row
+from gradstep_viz.rendering import render_graph
+from tests.engines.architecture_programs import PROGRAMS, on_the_core
+
+OWN_PROGRAMS = {
+    "dead": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+with torch.no_grad():
+    model[0].bias.fill_(-1000.0)
+loss = model(torch.ones(3, 4)).pow(2).mean()
+loss.backward()
+""",
+    "broken": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+model = nn.Linear(4, 2)
+outputs = model(torch.ones(3, 4))
+spread = (outputs - outputs).pow(2).sum().sqrt()
+loss = spread + outputs.mean()
+loss.backward()
+""",
+    "unrolled": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+cell, head = nn.Linear(6, 4), nn.Linear(4, 1)
+series, h = torch.randn(3, 20, 2), torch.zeros(3, 4)
+for t in range(20):
+    h = torch.tanh(cell(torch.cat([series[:, t], h], 1)))
+loss = head(h).pow(2).mean()
+loss.backward()
+""",
+    "two_inputs": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+left, right = nn.Linear(4, 8), nn.Linear(6, 8)
+one, two, labels = torch.ones(3, 4), torch.ones(3, 6), torch.tensor([0, 1, 2])
+joint = torch.tanh(left(one)) * torch.tanh(right(two))
+logits = joint @ joint.T
+loss_match = nn.functional.cross_entropy(logits, labels)
+loss_size = joint.pow(2).mean()
+loss = loss_match + 0.1 * loss_size
+loss.backward()
+""",
+    "dense": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+layers = nn.ModuleList(nn.Linear(3 + 2 * number, 2) for number in range(12))
+maps = [torch.randn(4, 3)]
+for layer in layers:
+    maps.append(torch.tanh(layer(torch.cat(maps, 1))))
+loss = torch.cat(maps, 1).pow(2).mean()
+loss.backward()
+""",
+    "plain": """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x
+for number in range(70):
+    y = y.sin() if number % 3 else y.exp() * x
+loss = y.sum()
+loss.backward()
+""",
+}
+EVERY = {**PROGRAMS, **OWN_PROGRAMS}
+
+
+class Drawn(NamedTuple):
+    graph: Graph
+    picture: FlowPicture
+
+    @property
+    def rows(self) -> list[Row]:
+        return self.picture.table.rows
+
+    def row(self, name: str) -> Row:
+        return next(row for row in self.rows if name in (row.name, row.kind_text))
+
+
+@lru_cache(maxsize=64)
+def graph_of(program: str, folder: Path) -> Graph:
+    file, graph = folder / f"{program}.py", folder / f"{program}.json"
+    file.write_text(on_the_core(EVERY[program]), "utf-8")
+    assert main(["render", "-o", str(graph), str(file)]) == 0
+    return from_json(graph.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("flow")
+
+
+@pytest.fixture(params=sorted(EVERY))
+def drawn(request: pytest.FixtureRequest, folder: Path) -> Drawn:
+    return draw(request.param, folder)
+
+
+def draw(program: str, folder: Path, **options: object) -> Drawn:
+    graph = graph_of(program, folder)
+    chosen = RenderOptions(view="flow", **options)  # type: ignore[arg-type]
+    return Drawn(graph, make_flow_picture(graph, chosen))
+
+
+def test_columns_add_up_to_the_totals_of_the_graph(drawn: Drawn) -> None:
+    total, rows = totals(drawn.graph), [row for row in drawn.rows if row.kind == "row"]
+    assert sum(row.own for row in rows) == total.parameters
+    assert sum(row.saved for row in rows) == total.saved_bytes
+    assert sum(row.ops for row in rows) == total.ops
+    for row in drawn.rows:
+        if row.kind == "header":
+            inside = [one for one in rows if is_inside(one, row, drawn.rows)]
+            assert row.parameters == sum(one.own for one in inside)
+            assert row.saved == sum(one.saved for one in inside)
+
+
+def is_inside(row: Row, header: Row, rows: list[Row]) -> bool:
+    while row.header >= 0:
+        row = rows[row.header]
+        if row is header:
+            return True
+    return False
+
+
+def test_shapes_and_gradients_are_those_of_the_ops(drawn: Drawn) -> None:
+    graph = drawn.graph
+    shapes, sizes = set(graph.shapes), {one.rms for one in graph.statistics.values()}
+    for row in drawn.rows:
+        assert {*row.shapes_in, *row.shapes_out} <= {*shapes, *graph.edge_shapes}
+        for size in row.gradients:
+            assert size is None or size.state or size.rms in sizes
+
+
+def test_rows_are_linked_as_their_ops_are(drawn: Drawn) -> None:
+    graph, rows = drawn.graph, drawn.rows
+    row_of = {}
+    for at, row in enumerate(rows):
+        for unit in row.units if row.kind == "row" else ():
+            row_of[unit] = at
+    forward = [id for id, kind in enumerate(graph.kinds) if is_op(graph, id, kind)]
+    assert len(row_of) >= len(forward)
+    links = {(link.source, link.target) for link in drawn.picture.table.links}
+    for source, target in links:
+        assert source < target
+        assert rows[source].has_dot
+        assert rows[target].has_dot
+    linked = {at for link in links for at in link}
+    assert linked == {at for at, row in enumerate(rows) if row.has_dot} or len(rows) == 1
+
+
+def is_op(graph: Graph, id: int, kind: str) -> bool:
+    return kind == "op" and graph.halves[id] == "forward"
+
+
+def texts_of(picture: FlowPicture) -> Iterator[Words]:
+    yield from picture.words
+    for row in picture.rows:
+        yield from row.words
+
+
+@pytest.mark.parametrize("width", ["830", "640", "500"])
+def test_texts_can_be_read_and_none_is_on_another(drawn: Drawn, width: str) -> None:
+    picture = make_flow_picture(drawn.graph, RenderOptions(view="flow", width=width))
+    assert picture.width <= float(width)
+    texts = list(texts_of(picture))
+    for text in texts:
+        assert text.size >= 10
+        assert text.left >= 0
+        assert text.left + text.width <= picture.width, text.text
+    lines: dict[float, list[Words]] = {}
+    for text in texts:
+        lines.setdefault(text.y, []).append(text)
+    for line in lines.values():
+        for one, other in pairwise(sorted(line, key=lambda text: text.left)):
+            assert one.left + one.width <= other.left, (one.text, other.text)
+    assert all(abs(one - other) >= 10 or one == other for one, other in pairwise(sorted(lines))
+               if not near(one, other))  # fmt: skip
+
+
+def near(one: float, other: float) -> bool:
+    """Tell whether two base lines are those of one row: that of a badge is a little higher."""
+    return abs(one - other) < 1
+
+
+def test_no_line_runs_through_the_dot_of_another_row(drawn: Drawn) -> None:
+    picture = drawn.picture
+    for stroke in picture.strokes:
+        for row in picture.rows:
+            if row.dot is not None and stroke.source < row.number < stroke.target:
+                assert row.dot.x != stroke.lane_x
+    ends = {(one.source, one.target) for one in picture.strokes}
+    for link in picture.table.links:
+        lane = picture.lanes.links[link.source, link.target]
+        assert ((link.source, link.target) in ends) == (lane >= 0)
+    upright: dict[float, list[tuple[int, int, int]]] = {}
+    for link in picture.table.links:
+        lane = picture.lanes.links[link.source, link.target]
+        upright.setdefault(lane, []).append((link.source, link.target, link.source))
+    for lane, spans in upright.items():
+        for (first, last, _), (start, stop, _) in combinations(spans, 2):
+            apart = last <= start or stop <= first
+            assert lane < 0 or apart or first == start or last == stop
+
+
+def test_there_are_not_too_many_rows(drawn: Drawn) -> None:
+    assert len(drawn.rows) <= MOST_ROWS
+
+
+def test_the_same_graph_gives_the_same_bytes(folder: Path) -> None:
+    graph = graph_of("gpt", folder)
+    for format in ("svg", "txt", "html"):
+        one, other = (render_graph(graph, format, RenderOptions(view="flow")) for _ in range(2))
+        assert one.data == other.data
+
+
+def test_a_row_says_where_gradients_end(folder: Path) -> None:
+    drawn = draw("dead", folder)
+    assert [row.name for row in drawn.rows if row.note == "gradient ends here"] == ["1"]
+    assert "gradient ends here" in render_graph(drawn.graph, "svg", RenderOptions(view="flow")).text
+    assert any(one.tone == "hollow" for row in drawn.picture.rows for one in row.blocks)
+
+
+def test_a_row_says_where_nan_starts(folder: Path) -> None:
+    drawn = draw("broken", folder)
+    (row,) = [row for row in drawn.rows if row.tone == "alert"]
+    assert row.name == "spread"
+    assert row.note == "NaN starts here, in sqrt"
+
+
+def test_rounds_of_a_loop_share_rows_with_a_bar_for_each(folder: Path) -> None:
+    drawn = draw("unrolled", folder)
+    (header,) = [row for row in drawn.rows if row.badge]
+    assert header.badge == "× 20"
+    inside = [row for row in drawn.rows if row.panel == header.panel and row.kind == "row"]
+    assert [len(row.gradients) for row in inside] == [20] * len(inside)
+    assert drawn.row("cell").parameters == 28
+
+
+def test_losses_and_named_results_have_rows(folder: Path) -> None:
+    drawn = draw("two_inputs", folder)
+    names = [row.name for row in drawn.rows]
+    for name in ("one", "two", "left", "right", "joint", "logits", "loss_match", "loss_size"):
+        assert name in names
+    assert drawn.row("loss").value
+    assert drawn.row("loss_match").note == "with labels"
+
+
+def test_links_that_need_too_many_lanes_end_in_ports(folder: Path) -> None:
+    drawn = draw("dense", folder)
+    assert drawn.picture.lanes.number <= 9
+    assert drawn.picture.lanes.ports
+
+
+def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
+    wide, narrow = (
+        {text.text for text in draw("resnet18", folder, width=width).picture.words}
+        for width in ("830", "500")
+    )
+    assert "saved" in wide
+    assert "saved" not in narrow
+
+
+def test_what_is_asked_for_is_open(folder: Path) -> None:
+    whole, named = draw("resnet18", folder, full=True), draw("resnet18", folder, expand="layer4.1")
+    assert len(whole.rows) > len(named.rows)
+    assert [row.name for row in named.rows if row.kind == "header"].count("layer4.1") == 1
+    assert len(draw("resnet18", folder, max_boxes=12).rows) <= 13
+
+
+def test_a_module_is_told_by_its_attributes(folder: Path) -> None:
+    row = draw("resnet18", folder).row("conv1")
+    assert (row.kind_text, row.attributes) == ("Conv2d", "7×7, stride 2")

@@ -1,0 +1,65 @@
+"""From a graph to a picture of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradstep.graph.common_module import common_module, without_module
+from gradstep.graph.errors import UnknownAddress
+from gradstep.graph.folding.totals import totals
+from gradstep.graph.model import Graph
+from gradstep.graph.statistics import format_bytes
+from gradstep.text import plural, printable
+from gradstep_viz.errors import NothingToDraw, UnknownNode
+from gradstep_viz.flow.layout import WIDTH, FlowPicture, lay_out_rows
+from gradstep_viz.flow.rows import MOST_ROWS, USUAL_ROWS, Table, TableBuilder
+from gradstep_viz.options import RenderOptions
+from gradstep_viz.picture.captions import zeros_text
+from gradstep_viz.picture.compose import title_of_graph
+from gradstep_viz.picture.formatting import parameters
+from gradstep_viz.picture.wording import with_labels
+
+LEAST_WIDTH = 420
+
+
+def make_flow_picture(graph: Graph, options: RenderOptions) -> FlowPicture:
+    """Make the picture that the options ask for.
+
+    Raises:
+        NothingToDraw: the graph has no ops.
+        UnknownNode: nothing that is folded goes by a name in ``expand``.
+    """
+    module = common_module(graph)
+    builder = TableBuilder(with_labels(without_module(graph, module), options.labels))
+    if builder.is_empty:
+        raise NothingToDraw("the graph has no ops", remedy="give a tensor that has a graph")
+    most = options.max_boxes or USUAL_ROWS
+    names = [name.removeprefix(f"{module}.") if module else name for name in options.expand]
+    try:
+        table = builder.table(most, full=options.full, expand=names, depth=options.depth)
+    except UnknownAddress as error:
+        raise UnknownNode(str(error), remedy=error.remedy) from None
+    title = title_of_graph(graph) if options.title is None else options.title
+    width = WIDTH if options.pixels is None else min(WIDTH, max(LEAST_WIDTH, options.pixels))
+    return lay_out_rows(table, printable(title), _captions(graph, table, module), (), width)
+
+
+def _captions(graph: Graph, table: Table, module: str) -> Sequence[str]:
+    total = totals(graph)
+    rows = sum(row.kind != "header" for row in table.rows)
+    parts = [f"{plural(total.ops or total.grad_fns, 'op')} in {plural(rows, 'row')}"]
+    if total.parameters:
+        parts.append(parameters(total.parameters))
+    if total.saved_bytes:
+        parts.append(f"{format_bytes(total.saved_bytes)} kept for the backward pass")
+    text = f"flow · {', '.join(parts)} · values flow down, gradients flow up"
+    if zeros := zeros_text(graph):
+        text += f" · {zeros}"
+    if graph.part is not None:
+        text += f" · {printable(graph.part.which)}"
+    if module:
+        text += f" · names within {printable(module)}"
+    return (text,)
+
+
+__all__ = ["MOST_ROWS", "make_flow_picture"]

@@ -1,0 +1,125 @@
+"""Lanes of rows, as in a git log: each row has a dot in a lane, each link runs along one.
+
+The longest way to an output is the spine, lane 0, nearest to the names.  What else there is, is cut
+into longest chains; these, and links that skip rows, are intervals of rows: the shortest first,
+each takes the first lane that is free there, so that nested skips do not cross.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+MOST_LANES: Final = 8
+"""Links that would need more lanes end in ports."""
+
+Ends = tuple[int, int]
+
+
+class Lanes(NamedTuple):
+    """``of`` is the lane of each row's dot, 0 nearest to the names; ``links`` that along which each
+    link runs, -1 for one that ends in ports; ``ports`` are the numbers of these, by the row that
+    they come from; ``number`` is how many lanes there are."""
+
+    of: dict[int, int]
+    links: dict[Ends, int]
+    ports: dict[int, int]
+    number: int
+
+
+def lanes_of(dots: Sequence[int], links: Iterable[Ends]) -> Lanes:
+    """Assign lanes to the rows ``dots``, in their order, and to the links between them.
+
+    >>> lanes = lanes_of(range(4), [(0, 1), (1, 2), (2, 3), (0, 3)])
+    >>> lanes.of, lanes.links[0, 3], lanes.number
+    ({0: 0, 1: 0, 2: 0, 3: 0}, 1, 2)
+    """
+    ends = sorted(links)
+    readers: dict[int, list[int]] = {}
+    makers: dict[int, list[int]] = {}
+    for source, target in ends:
+        readers.setdefault(source, []).append(target)
+        makers.setdefault(target, []).append(source)
+    chains = _chains(dots, readers)
+    chain_of = {row: number for number, chain in enumerate(chains) for row in chain}
+    along: dict[Ends, int] = {
+        pair: number for number, chain in enumerate(chains) for pair in pairwise(chain)
+    }
+    jobs: list[tuple[int, int, int, int]] = []  # length, first, last, chain or -1 - source
+    for number, chain in enumerate(chains):
+        if number:
+            first = min([chain[0], *makers.get(chain[0], ())])
+            last = max([chain[-1], *readers.get(chain[-1], ())])
+            jobs.append((last - first, first, last, number))
+    skips: dict[int, list[int]] = {}
+    for source, target in ends:
+        if (source, target) in along:
+            continue
+        number, other = chain_of[source], chain_of[target]
+        # into or out of a chain that is not the spine, a link runs in the lane of the chain
+        if other and target == chains[other][0]:
+            along[source, target] = other
+        elif number and source == chains[number][-1]:
+            along[source, target] = number
+        else:
+            skips.setdefault(source, []).append(target)
+    jobs += [(max(to) - source, source, max(to), -1 - source) for source, to in skips.items()]
+    taken: list[list[tuple[int, int]]] = [[(-1, 1 << 60)]]
+    lane_of_chain = {0: 0}
+    lane_of_skip: dict[int, int] = {}
+    for _, first, last, what in sorted(jobs):
+        lane = next(
+            (
+                lane
+                for lane, spans in enumerate(taken)
+                if lane and all(last <= one or first >= other for one, other in spans)
+            ),
+            len(taken),
+        )
+        if lane >= MOST_LANES and what < 0:
+            lane_of_skip[-1 - what] = -1
+            continue
+        if lane == len(taken):
+            taken.append([])
+        taken[lane].append((first, last))
+        if what >= 0:
+            lane_of_chain[what] = lane
+        else:
+            lane_of_skip[-1 - what] = lane
+    of = {row: lane_of_chain[chain_of[row]] for row in dots}
+    drawn: dict[Ends, int] = {}
+    for pair in ends:
+        drawn[pair] = lane_of_chain[along[pair]] if pair in along else lane_of_skip[pair[0]]
+    ported = sorted({source for (source, _), lane in drawn.items() if lane < 0})
+    ports = {source: number for number, source in enumerate(ported, 1)}
+    return Lanes(of, drawn, ports, len(taken))
+
+
+def _chains(dots: Sequence[int], readers: dict[int, list[int]]) -> list[list[int]]:
+    """Cut rows into longest chains, the first of which ends at the last row."""
+    left = set(dots)
+    chains: list[list[int]] = []
+    order = sorted(dots)
+    while left:
+        length: dict[int, int] = {}
+        step: dict[int, int] = {}
+        ends = order[-1] if not chains else None
+        for row in reversed(order):
+            if row not in left:
+                continue
+            options = [one for one in readers.get(row, ()) if one in left and one in length]
+            if ends is not None:
+                options = [one for one in options if length[one] > 0]
+            if options:
+                best = max(options, key=lambda one: (length[one], -one))
+                length[row], step[row] = length[best] + 1, best
+            else:
+                length[row] = 1 if ends is None or row == ends else 0
+        start = max(length, key=lambda row: (length[row], -row))
+        chain = [start]
+        while chain[-1] in step:
+            chain.append(step[chain[-1]])
+        chains.append(chain)
+        left.difference_update(chain)
+    return chains

@@ -1,0 +1,645 @@
+"""Where everything stands in a table of rows: geometry as data, which writers turn into a
+picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final, NamedTuple
+
+from gradstep.graph.model import Shape
+from gradstep.graph.statistics import format_bytes, format_number, format_seconds
+from gradstep_viz.flow.facts import Size, scale_of, share_of
+from gradstep_viz.flow.lanes import MOST_LANES, Lanes, lanes_of
+from gradstep_viz.flow.measure import cut, width_of
+from gradstep_viz.flow.parts import BROKEN, DEAD
+from gradstep_viz.flow.rows import Link, Row, Table
+from gradstep_viz.picture.formatting import count
+
+WIDTH: Final = 830
+TEXT: Final = 12
+SMALL: Final = 11
+TITLE: Final = 15
+MARGIN: Final = 16
+ROW: Final = 25
+PANEL_GAP: Final = 6
+CORNER: Final = 9.0
+OFF: Final = 2.5
+"""Lines come in above the middle of a dot, and leave below it."""
+INDENT: Final = 12
+PITCH: Final = 16.0
+LANES_WIDTH: Final = 84.0
+PORT_WIDTH: Final = 34
+BAR: Final = 46
+GAP: Final = 14
+MOST_COLUMNS: Final = 16
+"""Of a sparkline; more rounds are a curve."""
+_NAMES: Final = "module or variable"
+FEW_NAMES: Final = 110
+_LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
+"""What goes where there is no room, in this order."""
+MOST_SHUT: Final = 6
+LEAST_NAMES: Final = 190
+
+Tone = str
+
+
+class Words(NamedTuple):
+    """A text; ``x`` is its end where ``at_end``. ``parts`` are texts in tones of their own, one
+    behind the other."""
+
+    x: float
+    y: float
+    parts: tuple[tuple[str, Tone], ...]
+    at_end: bool = False
+    size: float = TEXT
+
+    @property
+    def text(self) -> str:
+        return "".join(text for text, _ in self.parts)
+
+    @property
+    def width(self) -> float:
+        return sum(width_of(text, self.size, bold="b" in tone.split()) for text, tone in self.parts)
+
+    @property
+    def left(self) -> float:
+        return self.x - self.width if self.at_end else self.x
+
+
+class Block(NamedTuple):
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    tone: Tone
+    corner: float = 0
+
+
+class Stroke(NamedTuple):
+    """A line: from (x, y) level to the lane ``lane_x``, along it, and level to the other end."""
+
+    source: int
+    target: int
+    lane_x: float
+    start: tuple[float, float]
+    end: tuple[float, float]
+    width: float
+    tone: Tone
+
+
+class Dot(NamedTuple):
+    """The mark of a row in its lane: "full" has parameters, "hollow" none, "ring" is an output,
+    "square" an input, "zero" a row that no gradient reaches."""
+
+    x: float
+    y: float
+    kind: str
+    tone: Tone
+
+
+class RowPicture(NamedTuple):
+    """What stands in one row."""
+
+    number: int
+    y: float
+    words: tuple[Words, ...]
+    blocks: tuple[Block, ...]
+    curve: tuple[tuple[float, float], ...]
+    dot: Dot | None
+    tooltip: str
+    tone: Tone = ""
+
+
+class FlowPicture(NamedTuple):
+    """A table of rows as a picture."""
+
+    title: str
+    captions: tuple[str, ...]
+    width: float
+    height: float
+    words: tuple[Words, ...]
+    blocks: tuple[Block, ...]
+    strokes: tuple[Stroke, ...]
+    rows: tuple[RowPicture, ...]
+    table: Table
+    lanes: Lanes
+    foot: tuple[str, ...]
+
+
+class _Columns(NamedTuple):
+    """The right ends of columns, 0 for those that are left out."""
+
+    names: float
+    arrow: float
+    shapes: float
+    parameters: float
+    their_gradient: float
+    bar: float
+    gradient: float
+    saved_bar: float
+    saved: float
+    seconds: float
+    attributes: bool
+    ins: bool
+
+
+def lay_out_rows(
+    table: Table, title: str, captions: Sequence[str], foot: Sequence[str], width: float = WIDTH
+) -> FlowPicture:
+    """Lay a table out at a width."""
+    return _Layout(table, width).picture(title, tuple(captions), tuple(foot))
+
+
+class _Layout:
+    def __init__(self, table: Table, width: float) -> None:
+        self._table, self._width = table, width
+        rows = table.rows
+        dots = [at for at, row in enumerate(rows) if row.has_dot]
+        self._lanes = lanes_of(dots, [(link.source, link.target) for link in table.links])
+        lanes = self._lanes
+        self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
+        ports = PORT_WIDTH if lanes.ports else 0
+        self._spine = MARGIN + 6 + ports + (lanes.number - 1) * self._pitch
+        self._names = self._spine + 16
+        self._scale = scale_of(
+            [one for row in rows if not row.is_scalar for one in row.gradients if one is not None]
+        )
+        self._batch = _common_size(rows)
+        self._most_saved = max((row.saved for row in rows if row.kind == "row"), default=0)
+        self._most_seconds = max((row.seconds or 0.0 for row in rows), default=0.0)
+        self._has = {
+            "parameters": any(row.parameters for row in rows),
+            "gradient": any(one is not None for row in rows for one in row.gradients),
+            "saved": any(row.saved for row in rows),
+            "seconds": self._most_seconds > 0,
+        }
+        self._columns = self._fit()
+        self._y: list[float] = []
+
+    def _fit(self) -> _Columns:
+        """Leave out what has no room: the time, what is saved, and attributes, in this order."""
+        needed = max(
+            (
+                12 * row.depth
+                + width_of(row.name or row.kind_text, bold=True)
+                + (width_of(f"  {row.kind_text} {row.attributes}") if row.name else 0)
+                for row in self._table.rows
+            ),
+            default=0.0,
+        )
+        needed = max(needed, width_of(_NAMES, SMALL))
+        columns = self._ends(())
+        for number in range(len(_LEFT_OUT) + 1):
+            columns = self._ends(_LEFT_OUT[:number])
+            enough = LEAST_NAMES if number <= _LEFT_OUT.index("attributes") else FEW_NAMES
+            if columns.names - self._names >= min(needed, enough):
+                break
+        return columns
+
+    def _ends(self, left_out: Sequence[str]) -> _Columns:
+        at = self._width - MARGIN
+        has = {name: known and name not in left_out for name, known in self._has.items()}
+        seconds = saved = saved_bar = gradient = bar = their = parameters = 0.0
+        if has["seconds"]:
+            seconds, at = at, at - 62 - GAP
+        if has["saved"]:
+            saved, saved_bar = at, at - 58
+            at = saved_bar - 40 - GAP
+        if has["gradient"]:
+            gradient, bar = at, at - 58
+            at = bar - BAR - GAP
+        if has["parameters"]:
+            if has["gradient"] and "their gradient" not in left_out:
+                their, at = at, at - 54
+            parameters, at = at, at - 52 - GAP
+        ins = max((width_of(self._shape(row.shapes_in)) for row in self._table.rows), default=0.0)
+        outs = max(
+            (width_of(self._out(row), bold=bool(row.value)) for row in self._table.rows),
+            default=0.0,
+        )
+        ins = ins + 14 if ins and "in" not in left_out else 4
+        least = width_of(self._shape_heading, SMALL)
+        shapes = at
+        arrow = at - max(outs, least - ins) - 4
+        names = arrow - ins - GAP
+        return _Columns(
+            names, arrow, shapes, parameters, their, bar, gradient, saved_bar, saved, seconds,
+            "attributes" not in left_out, "in" not in left_out,
+        )  # fmt: skip
+
+    @property
+    def _shape_heading(self) -> str:
+        return f"shape, each {self._batch} ×" if self._batch else "shape"
+
+    def picture(self, title: str, captions: tuple[str, ...], foot: tuple[str, ...]) -> FlowPicture:
+        room = self._width - 2 * MARGIN
+        words = (
+            [Words(MARGIN, 26, ((cut(title, room, TITLE, bold=True), "b"),), size=TITLE)]
+            if title
+            else []
+        )
+        y = 26.0 if title else 6.0
+        for text in captions:
+            for line in _wrapped(text, room, SMALL):
+                y += 18 if y > 6 else 14
+                words.append(Words(MARGIN, y, ((line, "m"),), size=SMALL))
+        y += 23
+        words += self._heading(y)
+        blocks = [Block(MARGIN, y + 9, room, 1, "line")]
+        y += 11
+        panel = 0
+        starts: dict[int, float] = {}
+        ends: dict[int, float] = {}
+        for row in self._table.rows:
+            if row.panel != panel:
+                y += PANEL_GAP
+                panel = row.panel
+                if panel:
+                    starts[panel] = y
+            self._y.append(y + ROW / 2)
+            y += ROW
+            if panel:
+                ends[panel] = y
+        for one, top in starts.items():
+            x = self._names - 9
+            blocks.append(Block(x, top, self._width - 8 - x, ends[one] - top, "panel", 6))
+        blocks += self._hairlines()
+        y += 6
+        blocks.append(Block(MARGIN, y, room, 1, "line"))
+        for text in (*self._explained(), *self._shut(), *foot):
+            for line in _wrapped(text, room, SMALL):
+                y += 17
+                words.append(Words(MARGIN, y, ((line, "m"),), size=SMALL))
+        strokes = self._strokes()
+        rows = tuple(self._row(at, row) for at, row in enumerate(self._table.rows))
+        blocks += self._port_blocks(words)
+        return FlowPicture(
+            title, captions, self._width, y + 14, tuple(words), tuple(blocks), tuple(strokes), rows,
+            self._table, self._lanes, foot,
+        )  # fmt: skip
+
+    def _heading(self, y: float) -> list[Words]:
+        columns = self._columns
+        shape, middle = self._shape_heading, columns.arrow
+        heading = [Words(self._names, y, ((_NAMES, "m"),), size=SMALL)]
+        half = width_of(shape, SMALL) / 2
+        heading.append(Words(min(middle + half, columns.shapes), y, ((shape, "m"),), True, SMALL))
+        if columns.parameters:
+            text = "parameters, gradient" if columns.their_gradient else "parameters"
+            end = columns.their_gradient or columns.parameters
+            heading.append(Words(end, y, ((text, "m"),), True, SMALL))
+        if columns.gradient:
+            heading.append(Words(columns.bar - BAR, y, (("gradient ↑", "m"),), size=SMALL))
+        if columns.saved:
+            heading.append(Words(columns.saved_bar - 40, y, (("saved", "m"),), size=SMALL))
+        if columns.seconds:
+            heading.append(Words(columns.seconds, y, (("time", "m"),), True, SMALL))
+        return heading
+
+    def _x(self, lane: int) -> float:
+        return self._spine - lane * self._pitch
+
+    def _hairlines(self) -> list[Block]:
+        lines = []
+        rows = self._table.rows
+        for at, row in enumerate(rows):
+            if row.kind != "header":
+                continue
+            last = at
+            while last + 1 < len(rows) and rows[last + 1].depth > row.depth:
+                last += 1
+            if last > at and row.panel == rows[last].panel and not row.badge:
+                x = self._names + INDENT * row.depth + 3
+                top = self._y[at] + 9
+                lines.append(Block(x, top, 1, self._y[last] + 8 - top, "line"))
+        return lines
+
+    def _strokes(self) -> list[Stroke]:
+        rows, lanes = self._table.rows, self._lanes
+        strokes = []
+        for link in self._table.links:
+            lane = lanes.links[link.source, link.target]
+            if lane < 0:
+                continue
+            start = self._x(lanes.of[link.source]), self._y[link.source]
+            end = self._x(lanes.of[link.target]), self._y[link.target]
+            width, tone = self._river(link, rows)
+            strokes.append(Stroke(link.source, link.target, self._x(lane), start, end, width, tone))
+        strokes.sort(key=lambda one: (one.lane_x, -one.width, one.source, one.target))
+        ported: dict[int, Link] = {}
+        for link in self._table.links:
+            if lanes.links[link.source, link.target] < 0:
+                ported.setdefault(link.source, link)
+                ported.setdefault(link.target, link)
+        x = MARGIN + PORT_WIDTH - 8
+        stubs = []
+        for at, link in sorted(ported.items()):
+            y = self._y[at]
+            end = self._x(lanes.of[at]), y
+            width, tone = self._river(link, rows)
+            stubs.append(Stroke(at, at, end[0], (x, y), end, min(width, 3), tone))
+        return stubs + strokes
+
+    def _river(self, link: Link, rows: Sequence[Row]) -> tuple[float, Tone]:
+        """Return how wide a line is, and its tone: as much gradient as flows up it."""
+        if link.size is None:
+            return 1.4, "none"
+        if link.size.state == DEAD:
+            return 1.4, "zero"
+        widest = min(9.0, self._pitch - 5)
+        share = share_of(link.size, self._scale)
+        return 1.6 + share * (widest - 1.6), "broken" if link.size.state == BROKEN else "lane"
+
+    def _port_blocks(self, words: list[Words]) -> list[Block]:
+        """Write the numbers of ports."""
+        numbers: dict[int, list[int]] = {}
+        for (source, target), lane in sorted(self._lanes.links.items()):
+            if lane < 0:
+                number = self._lanes.ports[source]
+                for at in (source, target):
+                    if number not in numbers.setdefault(at, []):
+                        numbers[at].append(number)
+        for at, known in numbers.items():
+            text = cut(_ranges(sorted(known)), PORT_WIDTH - 12, 10)
+            words.append(
+                Words(MARGIN + PORT_WIDTH - 10, self._y[at] + 3.6, ((text, "m"),), True, 10)
+            )
+        return []
+
+    def _row(self, at: int, row: Row) -> RowPicture:
+        y, columns = self._y[at], self._columns
+        base = y + 4
+        words: list[Words] = []
+        blocks: list[Block] = []
+        curve: list[tuple[float, float]] = []
+        self._name(row, base, words, blocks)
+        muted = "m" if row.kind == "header" else ""
+        if columns.ins and not row.is_scalar and (text := self._shape(row.shapes_in)):
+            words.append(Words(columns.arrow - 16, base, ((text, "m"),), True))
+        if columns.ins and row.kind == "row" and row.shapes_out and not row.is_scalar:
+            words.append(Words(columns.arrow - 2, base, (("→", "m"),), True, SMALL))
+        if text := self._out(row):
+            tone = "b" if row.value else "m" if row.is_scalar else muted
+            words.append(Words(columns.arrow + 2, base, ((text, tone),)))
+        if row.parameters and columns.parameters:
+            tone = muted or ("m" if row.kind == "row" and not row.own else "")
+            words.append(Words(columns.parameters, base, ((count(row.parameters), tone),), True))
+        if row.parameter_gradient is not None and columns.their_gradient:
+            words.append(
+                Words(columns.their_gradient, base, (_size(row.parameter_gradient, muted),), True)
+            )
+        if columns.gradient:
+            self._gradient(row, y, words, blocks, curve)
+        if columns.saved and row.saved:
+            words.append(Words(columns.saved, base, ((format_bytes(row.saved), muted),), True))
+            if row.kind == "row":
+                share = max(1.0, 40 * row.saved / self._most_saved)
+                blocks.append(Block(columns.saved_bar - 40, y - 4, share, 8, "memory"))
+        if columns.seconds and row.seconds:
+            words.append(
+                Words(columns.seconds, base, ((format_seconds(row.seconds), muted),), True)
+            )
+        return RowPicture(
+            at, y, tuple(words), tuple(blocks), tuple(curve), self._dot(at, row), tooltip_of(row),
+            "alert" if row.state == BROKEN or row.tone == "alert" else "",
+        )  # fmt: skip
+
+    def _name(self, row: Row, base: float, words: list[Words], blocks: list[Block]) -> None:
+        x = self._names + INDENT * row.depth
+        room = self._columns.names - x
+        badge = width_of(row.badge, SMALL, bold=True) + 22 if row.badge else 0
+        title = cut(row.name or row.kind_text, room - badge, bold=True)
+        left = room - badge - width_of(title, bold=True) - 8
+        parts: list[tuple[str, Tone]] = [(title, "b")]
+        kind = row.kind_text if row.name else ""
+        if row.tone:  # this is what one has come for
+            parts.append((f"  {cut(row.note, left)}", row.tone))
+        elif text := _fitting(kind, row.attributes, row.note, left, self._columns.attributes):
+            parts.append((f"  {text}", "m"))
+        one = Words(x, base, tuple(parts))
+        words.append(one)
+        if row.badge:
+            at = x + one.width + 8
+            blocks.append(Block(at, base - 12.5, badge - 8, 17, "badge", 8.5))
+            words.append(Words(at + 7, base - 0.3, ((row.badge, "b"),), size=SMALL))
+
+    def _gradient(
+        self, row: Row, y: float, words: list[Words], blocks: list[Block],
+        curve: list[tuple[float, float]],
+    ) -> None:  # fmt: skip
+        columns, base = self._columns, y + 4
+        known = [one for one in row.gradients if one is not None]
+        if not known:
+            return
+        muted = "m" if row.kind == "header" or row.is_scalar else ""
+        first = known[0]
+        drawn = row.gradients
+        if row.kind == "header":
+            texts = list(dict.fromkeys(_size(one, "")[0] for one in (known[0], known[-1])))
+            tone = "x" if first.state == BROKEN else "m"
+            words.append(Words(columns.gradient, base, ((" … ".join(texts), tone),), True))
+            return
+        words.append(Words(columns.gradient, base, (_size(first, muted),), True))
+        if row.is_scalar:
+            return
+        left = columns.bar - BAR
+        if len(drawn) > MOST_COLUMNS:
+            step = BAR / (len(drawn) - 1)
+            curve += [
+                (left + n * step, y + 7 - 13 * share_of(one, self._scale))
+                for n, one in enumerate(drawn)
+                if one is not None
+            ]
+            return
+        wide = BAR / len(drawn)
+        for number, one in enumerate(drawn):
+            if one is None:
+                continue
+            share = share_of(one, self._scale)
+            x = left + number * wide
+            if len(drawn) == 1:
+                if one.state == DEAD:
+                    blocks.append(Block(x, y - 3.5, BAR, 7, "hollow"))
+                else:
+                    tone = "brokenbar" if one.state == BROKEN else "bar"
+                    blocks.append(Block(x, y - 4, share * BAR, 8, tone))
+            else:
+                high = max(1.0, 15 * share)
+                tone = {BROKEN: "brokenbar", DEAD: "zerobar"}.get(one.state, "bar")
+                blocks.append(Block(x, y + 7.5 - high, max(1.0, wide - 1.2), high, tone))
+
+    def _dot(self, at: int, row: Row) -> Dot | None:
+        if not row.has_dot:
+            return None
+        x, y = self._x(self._lanes.of[at]), self._y[at]
+        if row.is_output:
+            return Dot(x, y, "ring", "broken" if row.state == BROKEN else "")
+        if row.kind == "input":
+            return Dot(x, y, "square", "")
+        tone = {BROKEN: "broken", DEAD: "zero"}.get(row.state, "")
+        if not tone and self._has["gradient"] and not any(row.gradients):
+            tone = "zero"
+        return Dot(x, y, "full" if row.parameters else "hollow", tone)
+
+    def _shape(self, shapes: Sequence[Shape | None]) -> str:
+        return self._shape_text(shapes[0]) if shapes and shapes[0] else ""
+
+    def _out(self, row: Row) -> str:
+        if row.value:
+            return f"= {row.value}"
+        if not row.shapes_out or row.shapes_out[0] is None:
+            return ""
+        if row.is_scalar:
+            return "scalar"
+        return self._shape_text(row.shapes_out[0])
+
+    def _shape_text(self, shape: Shape | None) -> str:
+        sizes = shape or ()
+        if self._batch and len(sizes) > 1:
+            sizes = sizes[1:]
+        return "×".join(map(str, sizes))
+
+    def _shut(self) -> list[str]:
+        """Say what is inside of what is shut, once for each kind of which none is open."""
+        rows = self._table.rows
+        opened = {row.alike for row in rows if row.kind == "header"}
+        texts = {
+            row.alike or row.name: f"{row.kind_text or row.name or '…'} = {row.inside}"
+            for row in reversed(rows)
+            if row.inside and row.name and row.alike not in opened
+        }
+        return list(texts.values())[::-1][:MOST_SHUT]
+
+    def _explained(self) -> list[str]:
+        """Explain the marks that occur."""
+        rows = self._table.rows
+        parts = []
+        if self._has["gradient"]:
+            low, high = (format_number(10.0**power) for power in self._scale)
+            parts.append(
+                f"Bars and line widths: rms of the gradient at each output, log scale from {low} "
+                f"to {high}."
+            )
+            if any(row.state == DEAD for row in rows) or any(
+                link.size is not None and link.size.state == DEAD for link in self._table.links
+            ):
+                parts.append("Dashed: 0.")
+            if any(row.state == BROKEN for row in rows):
+                parts.append("Red: NaN or infinite.")
+            if any(link.size is None for link in self._table.links):
+                parts.append("Thin: no gradient.")
+        marks = []
+        if any(row.kind == "row" and row.parameters for row in rows):
+            marks.append("● has parameters, ○ has none.")
+        if any(row.badge for row in rows):
+            marks.append(
+                "× N: a column or a point for each round, the first at the left; the number is the "
+                "first's; parameters and saved are those of all."
+            )
+        if self._lanes.ports:
+            marks.append("Numbers at the left: a line that goes on at the same number.")
+        return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
+
+
+def _fitting(kind: str, attributes: str, note: str, room: float, has_attributes: bool) -> str:
+    """Return as much of a class, its attributes and a note as there is room for, the note first."""
+    between = " · " if kind and note and not note.startswith("with ") else " "
+    detailed = f"{kind} {attributes}".strip() if has_attributes else kind
+    for text in (f"{detailed}{between}{note}", f"{kind}{between}{note}", detailed, kind):
+        if text.strip() and width_of(text.strip()) <= room:
+            return text.strip()
+    return cut(kind, room) if room > 30 else ""
+
+
+def _common_size(rows: Sequence[Row]) -> int:
+    """Return the first size that all shapes share, 0 if they do not."""
+    shapes = [
+        shape
+        for row in rows
+        for shape in (*row.shapes_in[:1], *row.shapes_out[:1])
+        if shape is not None and prod(shape) != 1 and not row.is_scalar
+    ]
+    firsts = {shape[0] for shape in shapes if shape}
+    return firsts.pop() if len(firsts) == 1 and all(len(shape) > 1 for shape in shapes) else 0
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """
+    >>> _ranges([1, 2, 3, 5])
+    '1–3,5'
+    """
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and spans[-1][1] == number - 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ",".join(str(one) if one == other else f"{one}–{other}" for one, other in spans)
+
+
+def size_text(size: Size) -> str:
+    """Write the size of a gradient in two digits.
+
+    >>> size_text(Size(0.00123)), size_text(Size(0.0, DEAD)), size_text(Size(1.0))
+    ('0.0012', '0', '1')
+    """
+    if size.state == BROKEN:
+        return size.word
+    return format_number(float(f"{size.rms:.2g}"))
+
+
+def _size(size: Size, tone: Tone) -> tuple[str, Tone]:
+    return size_text(size), "x" if size.state == BROKEN else tone
+
+
+def tooltip_of(row: Row) -> str:
+    """Say all that is known of a row."""
+    first = " ".join(
+        filter(
+            None,
+            (
+                row.name or row.kind_text,
+                row.kind_text if row.name else "",
+                row.attributes,
+                row.badge,
+            ),
+        )
+    )
+    lines = [first]
+    if row.note:
+        lines.append(row.note)
+    shapes = [shape for shape in (*row.shapes_in[:1], *row.shapes_out[:1]) if shape is not None]
+    if shapes:
+        lines.append(" → ".join(str(list(shape)) for shape in shapes))
+    if row.ops:
+        lines.append("1 op" if row.ops == 1 else f"{row.ops} ops")
+    if row.parameters:
+        lines.append(f"{row.parameters:,} parameters")
+    known = [one for one in row.gradients if one is not None]
+    if known:
+        texts = [size_text(one) for one in known]
+        lines.append(f"gradient {' '.join(texts[:24])}{' …' if len(texts) > 24 else ''}")
+    if row.parameter_gradient is not None:
+        lines.append(f"gradient of its parameters {size_text(row.parameter_gradient)}")
+    if row.saved:
+        lines.append(f"saved {format_bytes(row.saved)}")
+    if row.seconds:
+        lines.append(f"time {format_seconds(row.seconds)}")
+    return "\n".join(lines)
+
+
+def _wrapped(text: str, room: float, size: float) -> list[str]:
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and width_of(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+__all__ = ["MOST_LANES", "WIDTH", "FlowPicture", "lay_out_rows"]

@@ -1,0 +1,364 @@
+"""What may be a row: statements of the program, modules that hold them, and rounds of what is
+alike.
+
+A part covers ops that ran one after the other.  Shape ops belong to the op that they serve, so
+that ``x.view(…)`` is nobody's row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Final, Literal
+
+from gradstep.graph.folding.chains import Heads, find_heads
+from gradstep.graph.folding.columns import columns_of
+from gradstep.graph.folding.fold import BOTH
+from gradstep.graph.folding.paths import Paths, Segment
+from gradstep.graph.folding.periods import periodic_stretches
+from gradstep.graph.folding.units import Units, make_units
+from gradstep.graph.model import Graph, Shape
+
+CONTAINERS: Final = ("Sequential", "ModuleList", "ModuleDict")
+"""Modules that say nothing by themselves: what is open of them has no header."""
+LEAST_MODULES: Final = 3
+LEAST_STATEMENTS: Final = 4
+"""Fewer of them, in a row and alike, are shown one by one."""
+LONGEST_PERIOD: Final = 24
+MOST_UNLIKE: Final = 0.4
+"""Such a share of the rounds of a loop may be unlike the commonest."""
+HEALTHY: Final = 0
+DEAD: Final = 1
+BROKEN: Final = 2
+MOST_SIBLINGS: Final = 40
+"""More statements side by side are put into bands."""
+
+PartKind = Literal["statement", "module", "round", "fold", "band"]
+_DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A statement, a module with ``children``, a round of a loop, or a *fold*, whose children are
+    rounds that are alike; a *band* is what is left of many statements.
+
+    ``label`` is the path of a module and the name of a round, ``units`` are those of its ops in
+    the order in which they ran, and parts with the same ``signature`` are built alike.
+    """
+
+    kind: PartKind
+    label: str
+    units: tuple[int, ...]
+    children: tuple[Part, ...]
+    signature: int
+    rows: int = 1
+    """So many rows has all of it when all of it is open."""
+    state: int = 0
+    """How sick the gradients of its statements are at worst, and whether they differ in that."""
+    is_mixed: bool = False
+    module: str = ""
+    """The class of a module; for a container that with the classes inside it."""
+
+    @property
+    def is_container(self) -> bool:
+        """Whether it says nothing by itself, so that what is open of it has no header."""
+        return self.module.startswith(CONTAINERS)
+
+    @property
+    def opens(self) -> bool:
+        """Whether there is more to see inside."""
+        return self.rows > 1
+
+
+class Ops:
+    """The ops of a graph, their order, and who serves whom."""
+
+    def __init__(self, graph: Graph) -> None:
+        columns = columns_of(graph, BOTH)
+        self.graph = graph
+        self.columns = columns
+        self.units: Units | None = make_units(graph, columns)
+
+    @cached_property
+    def heads(self) -> Heads:
+        """What finds the op that a shape op serves."""
+        assert self.units is not None
+        return find_heads(self.graph, self.units)
+
+    def heads_among(self, units: Sequence[int]) -> list[int]:
+        """Return those of the ops of a part that are not there to serve another."""
+        mains = self.heads.mains
+        return [unit for unit in units if mains[unit] == unit]
+
+    def shape(self, unit: int) -> Shape | None:
+        """The shape of the result of an op."""
+        assert self.units is not None
+        forward, backward = self.units.forward[unit], self.units.backward[unit]
+        return self.graph.shapes[forward if forward >= 0 else backward]
+
+
+class PartBuilder:
+    """Builds the tree of parts; with ``by_shape``, what gives results of another shape is not
+    alike, and without ``folds`` nothing is put into one fold."""
+
+    def __init__(self, ops: Ops, sick: Sequence[int], *, by_shape: bool, folds: bool) -> None:
+        assert ops.units is not None
+        self._ops, self._graph, self._units = ops, ops.graph, ops.units
+        self._sick, self._by_shape, self._folds = sick, by_shape, folds
+        self._numbers: dict[object, int] = {}
+        self._data = ops.units.without_gradient()
+
+    def build(self) -> Part:
+        """Return the root."""
+        paths = Paths(self._graph, self._units)
+        opened: list[tuple[Segment | None, list[Part]]] = [(None, [])]
+        path: tuple[Segment, ...] = ()
+        mains = self._ops.heads.mains
+        for unit, main in enumerate(mains):
+            if main != unit:
+                continue
+            wanted = paths.of(unit)
+            if wanted != path:
+                shared = _shared(path, wanted)
+                while len(opened) > shared + 1:
+                    self._close(opened)
+                opened += [(segment, []) for segment in wanted[shared:]]
+                path = wanted
+            members = tuple(self._ops.heads.members(unit))
+            opened[-1][1].append(self._part("statement", "", members, ()))
+        while len(opened) > 1:
+            self._close(opened)
+        children = self._arranged(opened[0][1])
+        return self._part("module", "", _units(children), children)
+
+    def _close(self, opened: list[tuple[Segment | None, list[Part]]]) -> None:
+        segment, children = opened.pop()
+        assert segment is not None
+        outside = opened[-1][1]
+        if segment.kind == "loop":
+            outside += self._loop(children)
+            return
+        if segment.kind == "scope" and self._is_one_line(children):
+            children = [self._part("statement", "", _units(children), ())]
+        children = self._arranged(children)
+        units = _units(children)
+        if segment.kind == "iteration":
+            outside.append(self._part("round", segment.label, units, children))
+        elif self._graph.modules.get(segment.label) in CONTAINERS[1:] or (
+            len(children) == 1 and children[0].kind == "module"
+        ):
+            outside += children  # a list does not run; a module of one module is that one
+        else:
+            inside = () if len(children) == 1 and not children[0].opens else tuple(children)
+            outside.append(self._part("module", segment.label, units, inside))
+
+    def _is_one_line(self, parts: Sequence[Part]) -> bool:
+        """Return whether all of a module ran at one line: it is a library's, called there."""
+        sources, node = self._graph.sources, self._units.node
+        return all(one.kind == "statement" for one in parts) and (
+            len({sources.get(node(unit)) for one in parts for unit in one.units} - {None}) == 1
+        )
+
+    def _loop(self, rounds: list[Part]) -> list[Part]:
+        """Return the rounds of a loop; those that are a module each are modules."""
+        inside = [one.children[0] for one in rounds if len(one.children) == 1]
+        if len(inside) == len(rounds) > len({one.label for one in inside}) - 1:
+            labels = {one.label for one in inside}
+            if all(one.kind == "module" for one in inside) and len(labels) == len(rounds):
+                return inside
+        if not self._folds or len(rounds) < LEAST_MODULES:
+            return [part for one in rounds for part in one.children]
+        count = Counter(one.signature for one in rounds).most_common(1)[0][1]
+        states = {one.state for one in rounds}
+        if len(states) == 1 and count >= (1 - MOST_UNLIKE) * len(rounds):
+            return [self._fold(rounds)]
+        runs = [list(run) for _, run in groupby(rounds, lambda one: one.signature)]
+        return [
+            self._fold(run) if len(run) >= LEAST_MODULES else part
+            for run in runs
+            for part in (run if len(run) < LEAST_MODULES else run[:1])
+        ]
+
+    def _arranged(self, children: Sequence[Part]) -> list[Part]:
+        """Return what is inside a part: statements, and what is alike in folds."""
+        parts = self._statements(children)
+        if self._folds:
+            parts = self._with_folds(parts)
+            while len(parts) > MOST_SIBLINGS and (banded := self._in_bands(parts)) != parts:
+                parts = banded
+        return parts
+
+    def _statements(self, children: Sequence[Part]) -> list[Part]:
+        """Join ops that ran one after the other in one statement, then statements without a
+        gradient."""
+        parts = list(children)
+        for key_of in (self._line, self._is_data):
+            joined: list[Part] = []
+            for key, run in groupby(parts, key_of):
+                of_it = list(run)
+                if not key or len(of_it) == 1:
+                    joined += of_it
+                else:
+                    joined.append(self._part("statement", "", _units(of_it), ()))
+            parts = joined
+        return parts
+
+    def _line(self, part: Part) -> object:
+        if part.kind != "statement":
+            return None
+        return self._graph.sources.get(self._units.node(self._ops.heads_among(part.units)[-1]))
+
+    def _is_data(self, part: Part) -> bool:
+        return part.kind == "statement" and self._data.issuperset(part.units)
+
+    def _with_folds(self, parts: list[Part]) -> list[Part]:
+        while True:
+            symbols = [one.signature for one in parts]
+            chosen: list[tuple[int, int, int]] = []
+            taken = bytearray(len(parts))
+            for start, stop, period in periodic_stretches(symbols, LEAST_MODULES):
+                if period > LONGEST_PERIOD or any(taken[start:stop]):
+                    continue
+                start = self._natural_start(parts, start, stop, period)
+                count = (stop - start) // period
+                modules = any(one.kind != "statement" for one in parts[start : start + period])
+                if count < (LEAST_MODULES if modules else LEAST_STATEMENTS):
+                    continue
+                if any(one.kind == "fold" for one in parts[start : start + period]) and period == 1:
+                    continue
+                stop = start + count * period
+                taken[start:stop] = b"\1" * (stop - start)
+                chosen.append((start, stop, period))
+            if not chosen:
+                return parts
+            folded, last = [], 0
+            for start, stop, period in sorted(chosen):
+                folded += parts[last:start]
+                rounds = [parts[at : at + period] for at in range(start, stop, period)]
+                folded.append(self._fold([self._round(one) for one in rounds]))
+                last = stop
+            parts = folded + parts[last:]
+
+    def _natural_start(self, parts: Sequence[Part], start: int, stop: int, period: int) -> int:
+        """Begin rounds with what the names of modules begin with: ``2.conv`` before ``2.norm``."""
+        if period == 1:
+            return start
+
+        def modules(offset: int) -> int:
+            first = parts[start + offset : start + offset + period]
+            return len({one.label.rpartition(".")[0] for one in first if one.kind == "module"})
+
+        return start + min(range(min(period, (stop - start) % period + 1)), key=modules)
+
+    def _round(self, parts: Sequence[Part]) -> Part:
+        if len(parts) == 1:
+            return parts[0]
+        return self._part("round", "", _units(parts), tuple(parts))
+
+    def _fold(self, rounds: Sequence[Part]) -> Part:
+        return self._part("fold", "", _units(rounds), tuple(rounds))
+
+    def _in_bands(self, parts: list[Part]) -> list[Part]:
+        """Put statements in a row into bands, as few of them as it takes."""
+        width = max(2, len(parts) // (MOST_SIBLINGS // 2))
+        banded: list[Part] = []
+        for kind, run in groupby(parts, lambda one: one.kind in ("statement", "band")):
+            of_it = list(run)
+            if not kind:
+                banded += of_it
+                continue
+            for at in range(0, len(of_it), width):
+                band = of_it[at : at + width]
+                if len(band) == 1:
+                    banded += band
+                else:
+                    inside = [two for one in band for two in (one.children or (one,))]
+                    banded.append(self._part("band", "", _units(band), tuple(inside)))
+        return banded
+
+    def _part(
+        self, kind: PartKind, label: str, units: tuple[int, ...], children: Sequence[Part]
+    ) -> Part:
+        inside = tuple(children)
+        key: object
+        if kind == "statement":
+            heads = self._ops.heads_among(units)
+            stems, names = self._units.stems, self._units.parameters
+            own = [(stems[u], *map(_pattern, names.get(u, ()))) for u in heads]
+            key = (kind, *own)
+        elif kind == "fold":
+            key = (kind, len(inside), inside[0].signature)
+        else:
+            name = _pattern(label.rpartition(".")[2]) if kind == "module" else ""
+            key = (kind, name, self._graph.modules.get(label, ""), *[c.signature for c in inside])
+            if kind == "module" and not inside:
+                key = (key, *(self._units.stems[unit] for unit in units))
+        shape = self._ops.shape(units[-1]) if self._by_shape and units else None
+        states = {one.state for one in inside} or {self._state_of(units)}
+        state = max(states)
+        whole = key, shape, state
+        rows = 1
+        if kind == "fold":
+            rows = 1 if not inside[0].opens else 1 + _rows_within(_typical(inside))
+        elif inside:
+            rows = 1 + sum(one.rows for one in inside)
+        module = self._graph.modules.get(label, "") if kind == "module" else ""
+        if module in CONTAINERS:
+            module += "".join(f" {one.module or self._stem(one)}" for one in inside)
+        is_mixed = len(states) > 1 or any(one.is_mixed for one in inside)
+        return Part(kind, label, units, inside, self._number(whole), rows, state, is_mixed, module)
+
+    def _stem(self, part: Part) -> str:
+        return self._units.stems[part.units[0]] if part.units else part.kind
+
+    def _state_of(self, units: Sequence[int]) -> int:
+        """A statement is dead where no gradient that arrives in it is other than 0."""
+        states = {self._sick[unit] for unit in units if self._sick[unit] >= 0}
+        return max(states) if len(states) == 1 or BROKEN in states else HEALTHY
+
+    def _number(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+
+def _rows_within(part: Part) -> int:
+    return sum(one.rows for one in part.children) if part.children else 1
+
+
+def _typical(rounds: Sequence[Part]) -> Part:
+    """Return the first of the commonest rounds."""
+    signature = Counter(one.signature for one in rounds).most_common(1)[0][0]
+    return next(one for one in rounds if one.signature == signature)
+
+
+def typical_place(rounds: Sequence[Part]) -> int:
+    """Return the place of the first of the commonest rounds."""
+    typical = _typical(rounds)
+    return next(at for at, one in enumerate(rounds) if one is typical)
+
+
+def _units(parts: Sequence[Part]) -> tuple[int, ...]:
+    return tuple(unit for one in parts for unit in one.units)
+
+
+def _pattern(name: str) -> str:
+    return _DIGITS.sub("#", name)
+
+
+def _shared(one: Sequence[Segment], other: Sequence[Segment]) -> int:
+    count = 0
+    while count < min(len(one), len(other)) and one[count] == other[count]:
+        count += 1
+    return count
+
+
+def parts_below(part: Part) -> Iterator[Part]:
+    """Yield a part and all inside it."""
+    waiting = [part]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += reversed(one.children)

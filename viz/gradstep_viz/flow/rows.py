@@ -1,0 +1,814 @@
+"""Which parts of a graph have a row, for a number of rows, and what these rows say."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from math import prod
+from typing import Final, Literal, NamedTuple
+
+from gradstep.graph.errors import UnknownAddress
+from gradstep.graph.model import Graph, Shape
+from gradstep.graph.statistics import Statistics, format_number
+from gradstep.text import printable
+from gradstep_viz.flow.facts import Facts, Size, largest
+from gradstep_viz.flow.parts import (
+    BROKEN,
+    DEAD,
+    HEALTHY,
+    Ops,
+    Part,
+    PartBuilder,
+    parts_below,
+    typical_place,
+)
+
+USUAL_ROWS: Final = 40
+MOST_ROWS: Final = 60
+MOST_INPUTS: Final = 8
+MOST_OPS: Final = 4
+MOST_NAMES: Final = 2
+MOST_INSIDE: Final = 8
+
+RowKind = Literal["row", "header", "input"]
+Tone = Literal["", "alert", "warn"]
+
+
+@dataclass(slots=True)
+class Row:
+    """One row: a call of a module, a statement, an input, or the header above what is open.
+
+    ``kind_text`` is the class, ``attributes`` tell it from others of that class, ``note`` says
+    more, in ``tone``.  ``gradients`` has one entry for each round that the row stands for.
+    ``alike`` is the same for all that is of one kind, and of what is closed ``inside`` lists what
+    is inside.  ``own`` is how many of ``parameters`` are counted here: not what an earlier row has,
+    too.
+    """
+
+    kind: RowKind
+    depth: int
+    name: str = ""
+    kind_text: str = ""
+    attributes: str = ""
+    note: str = ""
+    tone: Tone = ""
+    badge: str = ""
+    shapes_in: list[Shape | None] = field(default_factory=list)
+    shapes_out: list[Shape | None] = field(default_factory=list)
+    value: str = ""
+    parameters: int = 0
+    own: int = 0
+    parameter_gradient: Size | None = None
+    gradients: list[Size | None] = field(default_factory=list)
+    saved: int = 0
+    seconds: float | None = None
+    ops: int = 0
+    is_output: bool = False
+    is_scalar: bool = False
+    leaf: int = -1
+    units: tuple[int, ...] = ()
+    panel: int = 0
+    header: int = -1
+    alike: str = ""
+    inside: str = ""
+
+    @property
+    def has_dot(self) -> bool:
+        """Whether values and gradients pass through it."""
+        return self.kind != "header"
+
+    @property
+    def state(self) -> int:
+        """How sick the gradient at its output is."""
+        known = [one for one in self.gradients if one is not None]
+        if any(one.state == BROKEN for one in known):
+            return BROKEN
+        return DEAD if known and all(one.state == DEAD for one in known) else HEALTHY
+
+
+class Link(NamedTuple):
+    """From the row that makes a value to one that reads it; ``size`` is that of the gradient that
+    flows back, None where none does, and ``undefined`` says that there is none at all."""
+
+    source: int
+    target: int
+    size: Size | None
+
+
+class Table(NamedTuple):
+    """All rows, and the links between them."""
+
+    rows: list[Row]
+    links: list[Link]
+    closed: int
+
+
+class _Shown(NamedTuple):
+    """A part that has rows: with the parts of other rounds that it stands for, and what is
+    open."""
+
+    parts: tuple[Part, ...]
+    depth: int
+    front: tuple[str, ...]
+    panel: int
+    header: int
+
+
+class TableBuilder:
+    """Makes tables of one graph."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.ops = Ops(graph)
+        self.is_empty = not self.ops.units
+        if not self.is_empty:
+            self.facts = Facts(self.ops)
+            self._sick = self.facts.states()
+
+    def table(
+        self,
+        most: int = USUAL_ROWS,
+        *,
+        full: bool = False,
+        expand: Sequence[str] = (),
+        depth: int | None = None,
+    ) -> Table:
+        """Return a table of about ``most`` rows: what matters is open."""
+        root = PartBuilder(self.ops, self._sick, by_shape=True, folds=not full).build()
+        opened = _opened(root, most, full, expand, depth)
+        if len(_rows_shown(root, opened)) > most and not full:
+            root = PartBuilder(self.ops, self._sick, by_shape=False, folds=True).build()
+            opened = _opened(root, most, full, expand, depth)
+        return _Writer(self.facts, root, opened).table()
+
+
+def _opened(
+    root: Part, most: int, full: bool, expand: Sequence[str], depth: int | None
+) -> set[int]:
+    """Choose what is open, by identity."""
+    opened = {id(root)}
+    if full:
+        return opened | {id(part) for part in parts_below(root) if part.opens}
+    for name in expand:
+        _open_named(root, name, opened)
+    if depth is not None:
+        _open_to(root, depth, opened)
+        return opened
+    for every in (False, True):  # first one of each kind
+        tried: set[object] = set()
+        while (chosen := _to_open(root, opened, most, tried, every=every)) is not None:
+            opened.update(map(id, chosen))
+    return opened
+
+
+def _to_open(
+    root: Part, opened: set[int], most: int, tried: set[object], *, every: bool
+) -> list[Part] | None:
+    """Return what to open next: ``every`` part of the most important kind, or only one, of several
+    that are alike the first; None where there is no room for more."""
+    shown = _rows_shown(root, opened)
+    rows = sum(not (part.is_container and id(part) in opened) for part in shown)
+    groups: dict[object, list[Part]] = {}
+    seen = {_kind_of(part) for part in shown if id(part) in opened}
+    for part in shown:
+        if part.opens and id(part) not in opened and not _is_norm(part):
+            groups.setdefault(_kind_of(part), []).append(part)
+    for key in sorted(groups, key=lambda one: _rank(groups[one])):
+        parts = groups[key]
+        if key in tried or (not every and key in seen and not any(map(_state, parts))):
+            continue
+        tried.add(key)
+        if not every:
+            parts = [max(parts, key=lambda one: (_state(one), _alike(one, parts)))]
+        room = most + (most // 2) * any(map(_state, parts))
+        if rows + sum(map(_rows_added, parts)) <= room:
+            if any(map(_state, parts)):
+                tried.discard(key)  # there may be more of these
+            return parts
+    return None
+
+
+def _alike(part: Part, parts: Sequence[Part]) -> int:
+    return sum(one.signature == part.signature for one in parts)
+
+
+def _rank(parts: Sequence[Part]) -> tuple[int, int, int]:
+    worst = max(map(_state, parts))
+    folds = all(part.kind == "fold" for part in parts)
+    return -worst, -folds, -sum(len(part.units) for part in parts)
+
+
+def _state(part: Part) -> int:
+    """Return BROKEN or DEAD where that starts or ends inside a part."""
+    return part.state if part.is_mixed else HEALTHY
+
+
+def _kind_of(part: Part) -> object:
+    if part.kind == "fold" and part.children[0].module:
+        part = part.children[0]
+    if part.kind == "module":
+        return part.kind, part.module or re.sub(r"\d+", "#", part.label.rpartition(".")[2])
+    return part.kind, part.signature
+
+
+def _is_norm(part: Part) -> bool:
+    name = part.label.rpartition(".")[2].lower()
+    return part.kind == "module" and bool(re.search(r"norm|^ln_|^bn\d*$", name))
+
+
+def _rows_added(part: Part) -> int:
+    if part.kind == "fold":
+        typical = part.children[typical_place(part.children)]
+        return len(typical.children) or 1
+    return len(part.children) - part.is_container
+
+
+def _rows_shown(root: Part, opened: set[int]) -> list[Part]:
+    """List the parts that have a row."""
+    shown: list[Part] = []
+    waiting = list(reversed(_inside(root)))
+    while waiting:
+        part = waiting.pop()
+        shown.append(part)
+        if id(part) in opened:
+            waiting += reversed(_inside(part))
+    return shown
+
+
+def _inside(part: Part) -> Sequence[Part]:
+    if part.kind == "fold":
+        typical = part.children[typical_place(part.children)]
+        return typical.children or (typical,)
+    if part.kind == "round":
+        return part.children
+    return [
+        two for one in part.children for two in (one.children if one.kind == "round" else (one,))
+    ]
+
+
+def _open_named(root: Part, name: str, opened: set[int]) -> None:
+    path = _path_to(root, name)
+    if path is None:
+        raise UnknownAddress(
+            f"nothing that is folded is called '{name}'",
+            remedy="write the path of a module, or the label of a round",
+        )
+    opened.update(id(part) for part in path if part.opens)
+
+
+def _path_to(root: Part, name: str) -> list[Part] | None:
+    waiting = [[root]]
+    wanted = name.replace(" ", "")
+    while waiting:
+        path = waiting.pop()
+        label = path[-1].label
+        if label and label.replace(" ", "") == wanted:
+            return path
+        waiting += [[*path, one] for one in reversed(path[-1].children)]
+    return None
+
+
+def _open_to(part: Part, depth: int, opened: set[int]) -> None:
+    if depth <= 0:
+        return
+    opened.add(id(part))
+    for one in _inside(part):
+        _open_to(one, depth - 1, opened)
+
+
+class _Writer:
+    """Writes the rows of what is open."""
+
+    def __init__(self, facts: Facts, root: Part, opened: set[int]) -> None:
+        self._facts, self._root, self._opened = facts, root, opened
+        self._graph, self._units = facts.graph, facts.units
+        self._rows: list[Row] = []
+        self._place = [-1] * len(facts.units)
+        self._round = [0] * len(facts.units)
+        self._panel_of = [0] * len(facts.units)
+        self._panels = 0
+        self._counted: set[int] = set()
+        self._uses = Counter[int]()
+        self._classes = Counter(
+            self._graph.modules.get(part.label, "")
+            for part in parts_below(root)
+            if part.kind == "module" and part.opens
+        )
+
+    def table(self) -> Table:
+        for part in _inside(self._root):
+            self._write((part,), 0, (), 0, -1)
+        self._settle_lost()
+        self._add_inputs()
+        self._finish()
+        links = self._links()
+        self._notes()
+        return Table(self._rows, links, 0)
+
+    def _write(
+        self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
+    ) -> None:
+        part = parts[0]
+        if id(part) not in self._opened and not any(id(one) in self._opened for one in parts):
+            self._row(parts, depth, front, panel, header)
+            return
+        if part.kind == "fold":
+            self._write_fold(parts, depth, front, panel, header)
+            return
+        if part.is_container:
+            for beside in self._beside(parts):
+                self._write(beside, depth, front, panel, header)
+            return
+        folds = [one for each in parts for one in each.children]
+        if len(folds) == len(parts) and all(one.kind == "fold" for one in folds):
+            self._opened.update(map(id, folds))
+            self._write_fold(folds, depth, front, panel, header, parts)
+            return
+        self._header(parts, depth, front, panel, header)
+        at = len(self._rows) - 1
+        inner = _fronts(parts) or front
+        for beside in self._beside(parts):
+            self._write(beside, depth + 1, inner, panel, at)
+
+    def _beside(self, parts: Sequence[Part]) -> Iterator[list[Part]]:
+        """Yield the parts inside of the first of several rounds, each with its like in others."""
+        inside = [self._keyed(part) for part in parts]
+        for key, one in inside[0].items():
+            yield [one, *(each[key] for each in inside[1:] if key in each)]
+
+    def _keyed(self, part: Part) -> dict[object, Part]:
+        """Return what is inside a part, by what tells it from the others there: the name of a
+        module, the last op of a statement."""
+        counts = Counter[object]()
+        keyed: dict[object, Part] = {}
+        for one in _inside(part) if part.kind != "fold" else [part]:
+            name = re.sub(r"\d+", "#", one.label.rpartition(".")[2])
+            if one.kind != "module":
+                name = self._units.stems[self._facts.ops.heads_among(one.units)[-1]]
+            counts[one.kind, name] += 1
+            keyed[one.kind, name, counts[one.kind, name]] = one
+        return keyed
+
+    def _write_fold(
+        self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int,
+        around: Sequence[Part] = (),
+    ) -> None:  # fmt: skip
+        """Write what is repeated once; ``around`` are modules that have nothing else inside."""
+        rounds = [one for part in parts for one in part.children]
+        if not panel:
+            self._panels += 1
+            panel = self._panels
+        for number, one in enumerate(rounds):
+            for unit in one.units:
+                self._round[unit] = number
+                self._panel_of[unit] = panel
+        self._header(parts, depth, front, panel, header)
+        at = len(self._rows) - 1
+        if around and rounds[0].kind != "module":
+            row, what = self._rows[at], self._rows[at].name
+            self._name(row, around, around, front)
+            row.attributes, row.badge = what if " … " in what else "", f"× {len(rounds)}"
+        first = typical_place(rounds)
+        rounds = [rounds[first], *rounds[:first], *rounds[first + 1 :]]
+        inner = (_fronts(rounds) if rounds[0].children else ()) or _fronts(around) or front
+        for beside in self._beside(rounds) if rounds[0].children else [rounds]:
+            self._write(_in_order(beside), depth + 1, inner, panel, at)
+
+    def _row(
+        self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
+    ) -> None:
+        rounds = [
+            one for part in parts for one in (part.children if part.kind == "fold" else (part,))
+        ]
+        units = tuple(unit for one in rounds for unit in one.units)
+        if parts[0].kind == "fold":
+            for number, one in enumerate(rounds):
+                for unit in one.units:
+                    self._round[unit] = number
+                    self._panel_of[unit] = self._panel_of[unit] or -1 - len(self._rows)
+        row = Row("row", depth, panel=panel, header=header, units=units)
+        self._name(row, parts, rounds, front)
+        typical = rounds[typical_place(rounds)]
+        outs = [self._out_unit(one) for one in rounds]
+        row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
+        row.shapes_in = self._shapes_in(typical if len(rounds) > 1 else rounds[0])
+        shapes = [self._facts.ops.shape(out) for out in outs if out >= 0]
+        row.shapes_out = list(dict.fromkeys(shapes))[:1] if len(set(shapes)) == 1 else shapes[:1]
+        row.is_scalar = bool(shapes) and prod(shapes[0] or ()) == 1
+        row.alike = typical.module
+        if typical.opens:
+            row.inside = self._inside_text(typical)
+        for unit in units:
+            self._place[unit] = len(self._rows)
+        self._rows.append(row)
+
+    def _header(
+        self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
+    ) -> None:
+        rounds = [
+            one for part in parts for one in (part.children if part.kind == "fold" else (part,))
+        ]
+        units = tuple(unit for one in rounds for unit in one.units)
+        row = Row("header", depth, panel=panel, header=header, units=units)
+        self._name(row, parts, rounds, front)
+        if parts[0].kind == "fold":
+            outs = [self._out_unit(one) for one in rounds]
+            row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
+            shapes = [self._facts.ops.shape(out) for out in outs if out >= 0]
+            row.shapes_out = shapes[:1] if len(set(shapes)) == 1 else []
+        row.alike = rounds[typical_place(rounds)].module
+        if parts[0].kind == "module" and len(parts) == 1:
+            same = self._classes[self._graph.modules.get(parts[0].label, "")]
+            if same > 1 and self._is_only_open(parts[0]):
+                row.note = f"open, as one of {same}"
+        self._rows.append(row)
+
+    def _is_only_open(self, part: Part) -> bool:
+        kind = self._graph.modules.get(part.label, "")
+        return not any(
+            one is not part and one.kind == "module" and id(one) in self._opened
+            and self._graph.modules.get(one.label, "") == kind
+            for one in parts_below(self._root)
+        )  # fmt: skip
+
+    def _name(
+        self, row: Row, parts: Sequence[Part], rounds: Sequence[Part], front: tuple[str, ...]
+    ) -> None:
+        first, modules = rounds[0], self._graph.modules
+        one = rounds[typical_place(rounds)] if len(rounds) > 1 else first
+        if parts[0].kind == "fold" or len(parts) > 1:
+            labels = [each.label for each in rounds]
+            if one.kind == "module":
+                distinct = list(dict.fromkeys(_without(label, front) for label in labels))
+                row.name = distinct[0]
+                if len(distinct) > 1:
+                    row.name = _span(distinct[0], distinct[-1])
+                row.kind_text = modules.get(one.label, "")
+                row.attributes = self._graph.module_details.get(one.label, "")
+            elif one.kind == "round":
+                row.name, row.kind_text = self._name_rounds(rounds, front)
+            else:
+                row.name, row.kind_text = self._statement_name(one)
+            if parts[0].kind == "fold":
+                row.badge = f"× {len(rounds)}"
+            return
+        if one.kind == "module":
+            row.name = _without(one.label, front)
+            row.kind_text = modules.get(one.label, "")
+            row.attributes = self._graph.module_details.get(one.label, "")
+            if not row.kind_text and not one.children:
+                row.kind_text = self._ops_text(one.units)
+        elif one.kind == "round":
+            row.name, row.kind_text = one.label, self._ops_text(one.units)
+        else:
+            row.name, row.kind_text = self._statement_name(one)
+
+    def _name_rounds(self, rounds: Sequence[Part], front: tuple[str, ...]) -> tuple[str, str]:
+        """Name rounds by the modules that they have, else by the loop."""
+        first, last = rounds[0], rounds[-1]
+        modules = [
+            [_without(one.label, front) for one in each.children if one.kind == "module"]
+            for each in rounds
+        ]
+        if first.label and last.label:
+            return f"{first.label} … {last.label.rpartition(' ')[2]}", ""
+        if modules[0] and modules[-1] and modules[0] != modules[-1]:
+            return _span(modules[0][0], modules[-1][-1]), ""
+        return self._ops_text(first.units), ""
+
+    def _statement_name(self, part: Part) -> tuple[str, str]:
+        """Return the variable that a statement assigns, "" for none, and its ops."""
+        results, sources = self._graph.results, self._graph.sources
+        nodes = [id for unit in reversed(part.units) for id in self._units.nodes(unit)]
+        last = self._units.node(self._facts.ops.heads_among(part.units)[-1])
+        line = sources.get(last)
+        name = next((results[id] for id in nodes if id in results and sources.get(id) == line), "")
+        return printable(name), self._ops_text(part.units)
+
+    def _ops_text(self, units: Sequence[int]) -> str:
+        """List the ops of a statement, without those that serve others."""
+        stems = self._units.stems
+        names = _as_called([stems[unit] for unit in self._facts.ops.heads_among(units)])
+        runs = (
+            list(Counter(names).items()) if len(names) > MOST_OPS else [(name, 1) for name in names]
+        )
+        texts = [f"{name} × {count}" if count > 1 else name for name, count in runs]
+        if len(texts) > MOST_OPS:
+            return f"{', '.join(texts[:2])}, … {len(names)} ops"
+        return ", ".join(texts)
+
+    def _inside_text(self, part: Part) -> str:
+        """List what is inside a part, by its names; inside a container by its classes."""
+        names = []
+        for one in _inside(part):
+            if one.kind == "module":
+                kind = self._graph.modules.get(one.label, "")
+                name = _without(one.label, (f"{part.label}.",))
+                names.append(kind or name if part.is_container else name)
+            elif one.kind == "fold":
+                first = one.children[0]
+                name = _without(first.label, (f"{part.label}.",)) or self._ops_text(first.units)
+                names.append(f"{name} × {len(one.children)}")
+            else:
+                names.append(
+                    " ".join(filter(None, self._statement_name(one)[:1]))
+                    or self._ops_text(one.units)
+                )
+        more = f" → … {len(names) - MOST_INSIDE} more" if len(names) > MOST_INSIDE else ""
+        return " → ".join(names[:MOST_INSIDE]) + more
+
+    def _sum_up(self, row: Row) -> None:
+        units = row.units
+        row.ops = len(units)
+        leaves = self._facts.parameters(units)
+        sizes = {leaf: prod(self._facts.leaves[leaf].shape or ()) for leaf in leaves}
+        row.parameters = sum(sizes.values())
+        row.own = sum(size for leaf, size in sizes.items() if leaf not in self._counted)
+        self._counted.update(leaves)
+        self._uses.update(leaves)
+        row.parameter_gradient = self._facts.parameter_gradient(units)
+        row.seconds = self._facts.seconds(units)
+
+    def _out_unit(self, part: Part) -> int:
+        """Return the unit that makes the result of a part: of a module the last one inside it, else
+        the last one that is not there to serve another; -1 for none."""
+        units, scopes = part.units, self._units.scopes
+        if not units:
+            return -1
+        if part.kind == "module" and part.label:
+            inside = [
+                unit for unit in units
+                if scopes[unit] == part.label or scopes[unit].startswith(f"{part.label}.")
+            ]  # fmt: skip
+            units = tuple(inside) or units
+        else:
+            units = tuple(self._facts.ops.heads_among(units)) or units
+        used = [unit for unit in units if self._facts.gradients[unit] is not None]
+        return (used or units)[-1]
+
+    def _shapes_in(self, part: Part) -> list[Shape | None]:
+        """Return the shape of what comes into a part, if that is one value."""
+        inside = set(part.units)
+        shapes: dict[int, Shape | None] = {}
+        for unit in part.units:
+            for source in self._units.inputs[unit]:
+                if source not in inside:
+                    shapes.setdefault(source, self._facts.shapes.get((source, unit)))
+            for leaf in self._facts.read.get(unit, ()):
+                known = self._facts.leaves[leaf]
+                if not known.is_parameter and known.shape:
+                    shapes.setdefault(-1 - leaf, known.shape)
+        values = list(shapes.values())
+        if part.kind == "module":
+            return values[:1]
+        return values if len(values) == 1 else []
+
+    def _settle_lost(self) -> None:
+        """Give units that no row shows, of rounds that are unlike others, to the row before."""
+        place = next((at for at, row in enumerate(self._rows) if row.has_dot), -1)
+        lost: dict[int, list[int]] = {}
+        for unit, known in enumerate(self._place):
+            if known < 0:
+                lost.setdefault(place, []).append(unit)
+                self._place[unit] = place
+            place = self._place[unit]
+        for at, units in lost.items():
+            self._rows[at].units += tuple(units)
+        for row in self._rows:
+            if row.kind == "row":
+                self._sum_up(row)
+
+    def _add_inputs(self) -> None:
+        """Give a row to each input that starts a path; others are named where they are used."""
+        facts, first_reader = self._facts, dict[int, int]()
+        readers: dict[int, set[int]] = {}
+        for unit, leaves in facts.read.items():
+            for leaf in leaves:
+                if not facts.leaves[leaf].is_parameter:
+                    readers.setdefault(leaf, set()).add(self._place[unit])
+        fed = {
+            self._place[unit]
+            for unit, sources in enumerate(self._units.inputs)
+            for source in sources
+            if self._place[source] != self._place[unit]
+        }
+        before: dict[int, list[Row]] = {}
+        started: set[int] = set()
+
+        def order(entry: tuple[int, set[int]]) -> tuple[int, bool, int]:
+            return min(entry[1]), not facts.leaves[entry[0]].name, entry[0]
+
+        for leaf, places in sorted(readers.items(), key=order):
+            known, place = facts.leaves[leaf], min(places)
+            starts = place not in fed and place not in started and bool(known.shape)
+            own = known.has_gradient or (
+                starts and len(first_reader) < MOST_INPUTS and bool(known.name or not first_reader)
+            )
+            if own and place >= 0:
+                started.add(place)
+                first_reader[leaf] = place
+                before.setdefault(place, []).append(self._input(leaf))
+            elif known.name:
+                for at in places:
+                    self._with(self._rows[at], known.name)
+        if not before:
+            return
+        moved: list[int] = []
+        rows: list[Row] = []
+        for at, row in enumerate(self._rows):
+            rows += before.get(at, ())
+            moved.append(len(rows))
+            rows.append(row)
+        rows = self._above_headers(rows)
+        new = {id(row): at for at, row in enumerate(rows)}
+        self._place = [-1 if at < 0 else new[id(self._rows[at])] for at in self._place]
+        for row in rows:
+            if row.header >= 0:
+                row.header = new[id(self._rows[row.header])]
+        self._rows = rows
+
+    @staticmethod
+    def _above_headers(rows: list[Row]) -> list[Row]:
+        """Move inputs above the headers of the modules that they are given to."""
+        placed: list[Row] = []
+        for row in rows:
+            if row.kind == "input":
+                at = len(placed)
+                while at and placed[at - 1].kind == "header":
+                    at -= 1
+                row.depth = placed[at].depth if at < len(placed) else 0
+                placed.insert(at, row)
+            else:
+                placed.append(row)
+        return placed
+
+    def _input(self, leaf: int) -> Row:
+        known = self._facts.leaves[leaf]
+        row = Row("input", 0, name=printable(known.name) or "input", leaf=leaf)
+        row.kind_text = "input" if known.name else ""
+        if "detach" in known.detail or "no_grad" in known.detail:
+            row.kind_text, row.note = known.detail, ""
+        row.shapes_out = [known.shape]
+        if known.has_gradient:
+            sizes = [size for (_, to), size in self._facts.given.items() if to == leaf]
+            pair = self._graph.pairs.get(leaf)
+            stats = None if pair is None else self._graph.statistics.get(pair)
+            total = Size.of(stats) if stats is not None else largest(sizes)
+            row.gradients = [total]
+        return row
+
+    @staticmethod
+    def _with(row: Row, name: str) -> None:
+        if row.kind == "row" and name not in row.note:
+            names = row.note.removeprefix("with ").split(" and ") if row.note else []
+            if len(names) < MOST_NAMES:
+                row.note = f"with {' and '.join([*names, printable(name)])}"
+
+    def _finish(self) -> None:
+        """Say what is shared, and where the outputs are."""
+        saved, packed = self._facts.saved_by(self._place, len(self._rows))
+        for row, nbytes, has_packed in zip(self._rows, saved, packed, strict=True):
+            row.saved = nbytes
+            if has_packed:
+                row.note = "checkpointed" if not row.note else row.note
+        for row in self._rows:
+            if row.kind == "row":
+                shared = [
+                    leaf for leaf in self._facts.parameters(row.units) if self._uses[leaf] > 1
+                ]
+                if shared:
+                    row.note = f"shared, {row.note}" if row.note else "shared"
+        for unit, nodes in self._facts.outputs.items():
+            row = self._rows[self._place[unit]]
+            row.is_output = True
+            for node in nodes:
+                stats = self._graph.statistics.get(node)
+                row.name = printable(self._graph.names[node])
+                if stats is not None and stats.size == 1:
+                    row.value = _number(stats)
+        self._sum_headers()
+
+    def _sum_headers(self) -> None:
+        for row in reversed(self._rows):
+            if row.header >= 0:
+                around = self._rows[row.header]
+                around.ops += row.ops
+                around.parameters += row.own if row.kind == "row" else row.parameters
+                around.saved += row.saved
+                if row.seconds is not None:
+                    around.seconds = (around.seconds or 0.0) + row.seconds
+
+    def _links(self) -> list[Link]:
+        """Link the rows, by what ops read; what one round gives to the next is not shown."""
+        place, flows = self._place, self._facts.flows
+        found: dict[tuple[int, int], Size | None] = {}
+        round_of: dict[tuple[int, int], int] = {}  # the first one tells
+        for unit, sources in enumerate(self._units.inputs):
+            for source in sources:
+                one, other = place[source], place[unit]
+                if one < 0 or one >= other:
+                    continue
+                same = self._panel_of[source] == self._panel_of[unit] != 0
+                if same and self._round[source] != self._round[unit]:
+                    continue
+                size, number = flows.get((unit, source)), self._round[unit]
+                first = round_of.setdefault((one, other), number)
+                known = found.get((one, other))
+                if (one, other) not in found or number < first or known is None:
+                    found[one, other], round_of[one, other] = size, min(first, number)
+                elif size is not None and number == first:
+                    found[one, other] = largest((known, size))
+        for at, row in enumerate(self._rows):
+            if row.kind == "input":
+                for unit, leaves in self._facts.read.items():
+                    if row.leaf in leaves and place[unit] > at:
+                        size = self._facts.given.get((unit, row.leaf))
+                        found.setdefault((at, place[unit]), size)
+        return [Link(*ends, size) for ends, size in sorted(found.items(), key=lambda one: one[0])]
+
+    def _notes(self) -> None:
+        """Mark the rows in which NaN starts, and where gradients end."""
+        leaving: dict[int, list[Size]] = {}
+        for (unit, source), size in self._facts.flows.items():
+            if self._place[unit] != self._place[source]:
+                leaving.setdefault(self._place[unit], []).append(size)
+        for (unit, _), size in self._facts.given.items():
+            leaving.setdefault(self._place[unit], []).append(size)
+        for at, row in enumerate(self._rows):
+            if row.kind != "row" or not row.gradients:
+                continue
+            out = leaving.get(at, ())
+            states = [one.state for one in row.gradients if one is not None]
+            if not states or not out:
+                continue
+            if BROKEN not in states and any(one.state == BROKEN for one in out):
+                word = next(one.word for one in out if one.state == BROKEN)
+                op = self._first_broken(row.units)
+                row.note, row.tone = f"{word} starts here{f', in {op}' if op else ''}", "alert"
+            elif HEALTHY in states and all(one.state == DEAD for one in out):
+                row.note, row.tone = "gradient ends here", "warn"
+
+    def _first_broken(self, units: Sequence[int]) -> str:
+        """Return the op whose gradient comes in whole and goes out broken."""
+        gradients, flows = self._facts.gradients, self._facts.flows
+        for unit in reversed(units):
+            size = gradients[unit]
+            if size is None or size.state == BROKEN:
+                continue
+            for source in self._units.inputs[unit]:
+                given = flows.get((unit, source))
+                if given is not None and given.state == BROKEN:
+                    return self._units.stems[unit]
+        return ""
+
+
+def _as_called(names: Sequence[str]) -> list[str]:
+    """Name ops as programs call them.
+
+    >>> _as_called(["log_softmax", "nll_loss", "add"])
+    ['cross_entropy', 'add']
+    """
+    called: list[str] = []
+    for name in names:
+        if called and called[-1] == "log_softmax" and name.startswith("nll_loss"):
+            called[-1] = "cross_entropy"
+        else:
+            called.append(name)
+    return called
+
+
+def _number(stats: Statistics) -> str:
+    """Write the value of a scalar in four digits."""
+    if stats.trouble:
+        return "NaN" if stats.nans else format_number(stats.maximum)
+    return f"{stats.minimum:.4g}".replace("-", "−")
+
+
+def _in_order(beside: list[Part]) -> list[Part]:
+    """Put the typical round, which came first, where it ran."""
+    return sorted(beside, key=lambda one: one.units[:1])
+
+
+def _fronts(parts: Sequence[Part]) -> tuple[str, ...]:
+    """Return what stands before the names of all that is inside some modules."""
+    return tuple(f"{one.label}." for one in parts if one.kind == "module")
+
+
+def _without(label: str, fronts: tuple[str, ...]) -> str:
+    return printable(label[max((len(one) for one in fronts if label.startswith(one)), default=0) :])
+
+
+def _span(first: str, last: str) -> str:
+    """Name things from the first to the last.
+
+    >>> _span("layers.0", "layers.11"), _span("block1", "block3"), _span("up.0.a", "up.3.a")
+    ('layers.0 … 11', 'block1 … 3', 'up.0.a … 3.a')
+    """
+    pairs = zip(first, last, strict=False)
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    while start and first[start - 1].isdigit():
+        start -= 1
+    return f"{first} … {last[start:]}" if first != last else first

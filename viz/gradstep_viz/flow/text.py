@@ -1,0 +1,155 @@
+"""A picture of rows in plain words: as a listing for terminals, as a description for screen
+readers, and as the one sentence that stands in for it where it cannot be seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from gradstep.graph.model import Shape
+from gradstep.graph.statistics import format_bytes
+from gradstep.text import plural
+from gradstep_viz.flow.facts import Size, scale_of, share_of
+from gradstep_viz.flow.layout import FlowPicture, size_text
+from gradstep_viz.flow.parts import BROKEN, DEAD
+from gradstep_viz.flow.rows import Row
+from gradstep_viz.picture.formatting import count
+from gradstep_viz.picture.magnitude import SIGNS, ZERO_SIGN
+
+MOST_DESCRIBED: Final = 60
+SPARKS: Final = 12
+
+
+def alternative_text(picture: FlowPicture) -> str:
+    """Say in a sentence what the picture shows."""
+    rows = [row for row in picture.table.rows if row.kind == "row"]
+    of = f" of {picture.title}" if picture.title else ""
+    starts = [f"{row.name or row.kind_text}: {row.note}" for row in rows if row.tone]
+    trouble = f"; {'; '.join(starts[:3])}" if starts else ""
+    return f"Flow{of}: {plural(len(rows), 'row')} from the inputs down{trouble}."
+
+
+def describe_rows(picture: FlowPicture) -> str:
+    """Describe the picture for a screen reader: what it is, then the rows one by one."""
+    rows = picture.table.rows
+    lines = [_described(row) for row in rows[:MOST_DESCRIBED]]
+    if left := len(rows) - len(lines):
+        lines.append(f"and {left:,} more")
+    return " ".join([*picture.captions, "; ".join(lines)]).strip()
+
+
+def _described(row: Row) -> str:
+    parts = [" ".join(filter(None, (row.name, row.kind_text, row.badge, row.note)))]
+    if row.shapes_out and row.shapes_out[0]:
+        parts.append("×".join(map(str, row.shapes_out[0])))
+    known = [one for one in row.gradients if one is not None]
+    if known and row.kind == "row":
+        parts.append(f"gradient {size_text(known[0])}")
+    return ", ".join(parts)
+
+
+def write_flow_text(picture: FlowPicture) -> str:
+    """Write one line per row, lanes at the left as in a git log."""
+    rows, lanes = picture.table.rows, _lanes(picture)
+    sections = [picture.title] if picture.title else []
+    sections += [*picture.captions, ""]
+    cells: list[tuple[str, ...]] = [
+        ("module or variable", "shape", "parameters", "gradient ↑", "saved")
+    ]
+    cells += [_cells(row) for row in rows]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    for number, line in enumerate(cells):
+        front = " " * len(lanes[0]) if not number else lanes[number - 1]
+        name, *others = line
+        shown = [f"{name:<{widths[0]}}"]
+        shown += [
+            f"{text:<{width}}" if column == 0 else f"{text:>{width}}"
+            for column, (text, width) in enumerate(zip(others, widths[1:], strict=True))
+            if width
+        ]
+        sections.append(f"{front} {'  '.join(shown)}".rstrip())
+    return "\n".join(sections) + "\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    name = "  " * row.depth + " ".join(
+        filter(None, (row.name, row.kind_text, row.attributes, row.badge))
+    )
+    if row.note:
+        name += f" {'!' if row.tone == 'alert' else '·'} {row.note}"
+    ins, out = (_shape(shapes) for shapes in (row.shapes_in, row.shapes_out))
+    shape = f"{ins} → {out}" if ins and out else out
+    if row.value:
+        shape = f"= {row.value}"
+    elif row.is_scalar:
+        shape = "scalar"
+    known = [one for one in row.gradients if one is not None]
+    gradient = size_text(known[0]) if known else ""
+    if len(known) > 1:
+        gradient = f"{sparkline(known, SPARKS)} {gradient}"
+    return (
+        name,
+        shape,
+        count(row.parameters) if row.parameters else "",
+        gradient,
+        format_bytes(row.saved) if row.saved else "",
+    )
+
+
+def _shape(shapes: Sequence[Shape | None]) -> str:
+    return "×".join(map(str, shapes[0])) if shapes and shapes[0] else ""
+
+
+def sparkline(sizes: Sequence[Size], most: int) -> str:
+    """Draw the sizes of gradients over rounds, of more than ``most`` some, evenly chosen."""
+    scale = scale_of(sizes)
+    chosen = sizes
+    if len(sizes) > most:
+        chosen = [sizes[round(at * (len(sizes) - 1) / (most - 1))] for at in range(most)]
+    return "".join(
+        "!" if one.state == BROKEN else ZERO_SIGN if one.state == DEAD
+        else SIGNS[min(7, int(8 * share_of(one, scale)))]
+        for one in chosen
+    )  # fmt: skip
+
+
+def _lanes(picture: FlowPicture) -> list[str]:
+    """Draw the lanes: of each row its dot, what passes it, and what comes in from the side or
+    leaves."""
+    lanes, rows = picture.lanes, picture.table.rows
+    width = 2 * lanes.number
+    drawn = [[" "] * width for _ in rows]
+
+    def column(lane: int) -> int:
+        return 2 * (lanes.number - 1 - lane)
+
+    def level(row: int, lane: int, own: int, corner: str) -> None:
+        left, right = column(lane), column(own)
+        step = 1 if left < right else -1
+        if drawn[row][left] in " │─":
+            drawn[row][left] = corner if drawn[row][left] != "│" else "├" if step > 0 else "┤"
+        elif drawn[row][left] in "╭╮╰╯" and drawn[row][left] != corner:
+            drawn[row][left] = "├" if step > 0 else "┤"
+        for at in range(left + step, right, step):
+            drawn[row][at] = "─" if drawn[row][at] == " " else drawn[row][at]
+
+    links = sorted(lanes.links.items(), key=lambda one: one[0])
+    for (source, target), lane in links:
+        for row in range(source + 1, target) if lane >= 0 else ():
+            drawn[row][column(lane)] = "│"
+    for row, lane in lanes.of.items():
+        one = rows[row]
+        sign = (
+            "◎" if one.is_output else "□" if one.kind == "input" else "●" if one.parameters else "○"
+        )
+        drawn[row][column(lane)] = "!" if one.tone == "alert" else sign
+    for (source, target), lane in links:
+        if lane < 0:
+            continue
+        if lane != lanes.of[source]:
+            left = column(lane) < column(lanes.of[source])
+            level(source, lane, lanes.of[source], "╭" if left else "╮")
+        if lane != lanes.of[target]:
+            left = column(lane) < column(lanes.of[target])
+            level(target, lane, lanes.of[target], "╰" if left else "╯")
+    return ["".join(line) for line in drawn]
