@@ -70,8 +70,10 @@ with warnings.catch_warnings():
 """
 COMMANDS = [
     ["check"],
-    ["render", "-o", "a.svg"],
+    ["render", "--call", "last", "-o", "a.svg"],
     ["debug", "--batch", "--fail-on", "nan"],
+    ["record", "-o", "run.gsr"],
+    ["film", "--call", "last", "-o", "film.svg"],
 ]
 
 
@@ -115,3 +117,32 @@ def test_nothing_of_it_is_left_behind(tmp_path: Path, monkeypatch: pytest.Monkey
     before = vars(sys.modules["warnings"])["_showwarnmsg"]
     shown(["check"])
     assert vars(sys.modules["warnings"])["_showwarnmsg"] is before
+
+
+IN_A_LOOP = """\
+import warnings
+import LIBRARY as torch
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return 2 * x
+
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * g
+
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+for _ in range(4):
+    Double.apply(w).pow(2).sum().backward()
+    warnings.warn("told once", stacklevel=1)
+"""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_a_warning_in_a_loop_is_shown_as_often_as_plainly(
+    torch: Any, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(IN_A_LOOP.replace("LIBRARY", torch.__name__))
+    assert shown(command) == [("told once", 16)]

@@ -8,10 +8,8 @@ works in float64 throughout, whatever was freed or changed meanwhile.
 from __future__ import annotations
 
 import inspect
-import io
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +32,7 @@ from gradstep.contract.protocol import CannotRerun
 from gradstep.engines.native.trace.inputs import Known, SavedInputs
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.silence import silence
 
 Array = NDArray[Any]
 _UNTRACED = (
@@ -228,8 +227,7 @@ def _undisturbed(custom: bool) -> Iterator[None]:
                 yield
             else:
                 log.keep_random_state()
-                with redirect_stdout(io.StringIO()), warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
+                with silence():
                     yield
     finally:
         leave_mode(token)

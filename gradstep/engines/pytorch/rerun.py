@@ -8,12 +8,10 @@ works in float64 throughout, whatever was freed or changed meanwhile.
 from __future__ import annotations
 
 import inspect
-import io
 import random
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import ExitStack, contextmanager
 from threading import Thread
 from typing import Any, Final, TypeVar
 
@@ -44,6 +42,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leave
 from gradstep.engines.pytorch.tensors import put_gradient, resolved
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.silence import silence
 
 Array = NDArray[Any]
 T = TypeVar("T")
@@ -140,9 +139,7 @@ def apart(function: Callable[[], T]) -> T:
     states = torch.default_generator.get_state(), np.random.get_state(), random.getstate()  # noqa: NPY002
     anomaly = torch_c.is_anomaly_enabled(), torch_c.is_anomaly_check_nan_enabled()
     with ExitStack() as stack:
-        stack.enter_context(redirect_stdout(io.StringIO()))
-        stack.enter_context(warnings.catch_warnings())
-        warnings.simplefilter("ignore")
+        stack.enter_context(silence())
         stack.callback(torch_c.set_anomaly_enabled, *anomaly)
         torch_c.set_anomaly_enabled(False)
         try:
