@@ -115,11 +115,14 @@ def python(*arguments: str) -> str:
     return shlex.join([sys.executable, *arguments])
 
 
-# A key that comes while a step lasts is refused, and on a busy machine a step may last.
+# On a busy machine a step may last: a key that came meanwhile would be refused, and a line beside
+# what the program prints would tell how long.
 PATIENT = f"""\
 import sys
+from gradstep_tui import waiting
 from gradstep_tui.app.worker import SessionWorker
 SessionWorker.grace = {LIMIT}
+waiting.SILENCE = {LIMIT}
 from gradstep.__main__ import main
 sys.exit(main())
 """
@@ -216,7 +219,7 @@ def test_ops_and_seconds_are_counted_until_the_screen_opens(
         f"y = x\n{until_there('counted', 'y = y * 1.01')}"
         "y.sum().backward()\n"
     )
-    terminal = open_terminal(gradstep("debug", "slow.py"))
+    terminal = open_terminal(python("-m", "gradstep", "debug", "slow.py"))
     terminal.wait_for(r"slow\.py runs up to its backward", r"\b[1-9]\d* ops, [1-9]\d* s")
     (tmp_path / "counted").touch()
     terminal.wait_for("PAUSED")
