@@ -4,6 +4,7 @@
     nox -s lint types               some of them, and what they require
     nox --no-dependencies -s types  without what it requires, where that has run before
     nox -s tests-3.13               the default tests on another Python
+    nox -s light -- tests           all of them without any extra, such as SciPy
 
 `.ci/run` begins them in the order in which they stand here, two at a time. Those without an
 environment of nox's use .venv, which the README's first command makes.
@@ -26,6 +27,12 @@ nox.options.download_python = "never"
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 PYTORCHES = ["2.8", "2.10", "2.12", "newest"]  # and the reference, which constraints.txt names
+# most of the default tests would show nothing else than with the extras
+LIGHT_TESTS = [
+    "tests/autograd_core", "tests/docs", "tests/test_bug_samples.py", "tests/test_samples.py",
+    "tests/test_structure.py", "tests/tui/test_cli_demo.py", "tests/viz/test_dot_text.py",
+    "tests/viz/test_renderers.py",
+]  # fmt: skip
 
 ROOT = Path(__file__).parent
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
@@ -125,6 +132,15 @@ def documents(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "pytest", "-q", "-m", marked, env=site)
 
 
+@nox.session(tags=["ci"])
+def light(session: nox.Session) -> None:
+    """Where gradstep loads its extras, and what a newcomer runs, with none of them installed."""
+    needed = PROJECT["project"]["optional-dependencies"]["test"]
+    tools = [requirement for requirement in needed if not requirement.startswith("gradstep[")]
+    session.install("-e", ".", *tools)
+    session.run("python", "-m", "pytest", "-q", *(session.posargs or LIGHT_TESTS))
+
+
 @nox.session(venv_backend="none", tags=["all"], requires=["torch", "docs"], allow_parallel=False)
 def whole(session: nox.Session) -> None:
     """Every test, with every case and new random examples: takes hours."""
@@ -136,15 +152,6 @@ def whole(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The default tests, on each Python that is installed."""
     session.install("-e", ".[test]")
-    session.run("python", "-m", "pytest", "-q", *session.posargs)
-
-
-@nox.session
-def light(session: nox.Session) -> None:
-    """The default tests without any extra of gradstep, such as SciPy."""
-    needed = PROJECT["project"]["optional-dependencies"]["test"]
-    tools = [requirement for requirement in needed if not requirement.startswith("gradstep[")]
-    session.install("-e", ".", *tools)
     session.run("python", "-m", "pytest", "-q", *session.posargs)
 
 

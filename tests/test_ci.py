@@ -96,11 +96,18 @@ def test_what_a_session_requires_stands_above_it() -> None:
 
 def test_each_part_of_ci_is_a_job_on_github() -> None:
     sessions = nox_sessions()
-    jobs = workflow_list("ci.yml", "session")
+    jobs = [job.partition(" -- ")[0] for job in workflow_list("ci.yml", "session")]
     assert [job for job in jobs if job not in sessions] == []
     only_sets_up = {"environment", "torch"}
     parts = {session.name for session in sessions.values() if "ci" in session.tags}
     assert set(jobs) == parts - only_sets_up
+
+
+def test_the_tests_that_noxfile_selects_are_there() -> None:
+    source = (ROOT / "noxfile.py").read_text("utf-8")
+    paths = re.findall(r'"(tests/[\w/.]+)"', source)
+    assert len(paths) > 5
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_the_workflows_name_pythons_and_pytorches_that_have_a_session() -> None:
