@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from gradstep.contract.protocol import Engine
     from gradstep.records import BackwardCall
 
-OLDEST_PYTORCH: Final = (2, 10)
-"""The first whose saved tensors have an ``unpack_hook``."""
+OLDEST_PYTORCH: Final = (2, 6)
+"""The oldest that libraries of today still take."""
 NEWEST_PYTORCH: Final = (2, 15)
 """The newest that gradstep was tried with; newer ones are read as far as that goes."""
 
@@ -66,7 +66,7 @@ def is_node(value: Any) -> bool:
 def is_root(value: Any) -> bool:
     """Return whether a graph can be drawn from ``value``: a tensor, a GradientEdge, or a
     ``grad_fn``."""
-    return is_tensor(value) or is_node(value) or class_has(value, "output_nr", "ownership_token")
+    return is_tensor(value) or is_node(value) or class_has(value, "output_nr", "node")
 
 
 def edge_of(node: Any) -> Any:

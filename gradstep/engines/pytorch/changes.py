@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from inspect import signature
 from typing import Any, Final
@@ -13,7 +12,7 @@ from typing import Any, Final
 import torch
 
 from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import StorageWeakRef, function_mode_count, unobserved
+from gradstep.engines.pytorch.private import StorageWeakRef, memory_of, unseen
 from gradstep.graph.model import Source
 
 _MOST: Final = 1000
@@ -29,48 +28,27 @@ class Changes:
 
     def note(self, tensor: torch.Tensor, version: int, line: Source | None) -> None:
         """Note that ``line`` changed ``tensor``, which had ``version`` before."""
-        place = _memory_of(tensor)
-        if place is None or line is None:
+        place = memory_of(tensor)
+        if place is None or line is None or StorageWeakRef is None:
             return
         if place not in self._of:
             if len(self._of) >= _MOST:
                 self._make_room()
             # while it is there, no other memory has this identity
-            with _unseen():
+            with unseen():
                 memory = StorageWeakRef(TensorBase.untyped_storage(tensor))
             self._of[place] = memory, deque(maxlen=_MOST)
         self._of[place][1].append((version, line))
 
-    def since(self, tensor: torch.Tensor, version: int) -> tuple[Source, ...]:
-        """Return the lines that changed ``tensor`` since it had ``version``."""
-        place = _memory_of(tensor)
-        known = () if place is None or place not in self._of else self._of[place][1]
+    def since(self, memory: int | None, version: int) -> tuple[Source, ...]:
+        """Return the lines that changed a ``memory`` since its tensor had ``version``."""
+        known = () if memory is None or memory not in self._of else self._of[memory][1]
         return tuple(line for before, line in known if before >= version)
 
     def _make_room(self) -> None:
         """Forget what is gone; where that is too little, the older half of all."""
         kept = [item for item in self._of.items() if not item[1][0].expired()]
         self._of = dict(kept if len(kept) <= _MOST // 2 else kept[len(kept) // 2 :])
-
-
-def _memory_of(tensor: torch.Tensor) -> int | None:
-    """Return the identity of the memory of a tensor, None of one that has none of its own."""
-    if StorageWeakRef is None:
-        return None
-    try:
-        with _unseen():
-            return int(TensorBase.untyped_storage(tensor)._cdata)
-    except (RuntimeError, NotImplementedError, AttributeError):
-        return None
-
-
-def _unseen() -> AbstractContextManager[None]:
-    """Return what hides from modes what is asked within it: the program may have some, and a
-    default device is one of PyTorch's."""
-    return unobserved() if function_mode_count() else _AS_IT_IS
-
-
-_AS_IT_IS: Final = nullcontext()
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +75,7 @@ def version_of(given: Sequence[Any]) -> int | None:
     if not given or type(given[0]) not in _PLAIN:
         return None
     try:
-        with _unseen():
+        with unseen():
             return int(given[0]._version)
     except RuntimeError:  # made in inference mode
         return None

@@ -32,6 +32,7 @@ from gradstep.engines.pytorch.private import (
     grad_enabled,
     hook_tables,
     unobserved,
+    view_of,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run, measured
@@ -47,7 +48,6 @@ from gradstep.engines.pytorch.tensors import (
     is_plain,
     is_single,
     part_shape,
-    view_of,
 )
 from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Shape, Source

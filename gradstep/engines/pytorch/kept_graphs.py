@@ -16,7 +16,7 @@ from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
 from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import functions, run_backward, unobserved
+from gradstep.engines.pytorch.private import functions, run_backward, unobserved, unpack_hook
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 
@@ -56,13 +56,14 @@ def _free(node: TorchNode, freed: Freed) -> bool:
     """Let go of what a node kept; returns whether that could be done."""
     done = True
     for raw in node.raw_saved():
-        if raw.unpack_hook is None:
+        hook = unpack_hook(raw)
+        if hook is None:
             try:
                 raw.register_hooks(_nothing, freed)
             except RuntimeError as error:
                 done = done and "value None" in str(error)
         else:
-            done = done and isinstance(raw.unpack_hook, Freed)
+            done = done and isinstance(hook, Freed)
     return done
 
 

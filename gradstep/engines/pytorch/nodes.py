@@ -18,12 +18,16 @@ from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    Untold,
     grad_enabled,
     hook_tables,
+    memory_of_saved,
     metadata_of,
     node_behind,
+    read_alone,
     sequence_nr_of,
     unobserved,
+    unpack_hook,
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.tensors import (
@@ -169,7 +173,7 @@ class TorchNode:
         checkpoint runs a part of the forward pass again."""
         raw = getattr(self.origin, place, None)
         values = raw if isinstance(raw, tuple | list) else (raw,)
-        return any(not isinstance(getattr(v, "unpack_hook", None), Freed | None) for v in values)
+        return any(_is_packed(value) for value in values if value is not None)
 
     def saved_argument(self, name: str) -> Any:
         """Return the argument ``name`` of its op, None where it does not save that, or where that
@@ -209,7 +213,7 @@ class TorchNode:
         """Return whether reading what it keeps would call code of the program's."""
         if self._saved is not None or self.is_function:
             return any(state == "packed" for _, _, state in self.saved())
-        return any(not isinstance(raw.unpack_hook, Freed | None) for raw in self.raw_saved())
+        return any(map(_is_packed, self.raw_saved()))
 
     @property
     def freed_at(self) -> Any:
@@ -218,8 +222,8 @@ class TorchNode:
             return self.graph.known_ends[self]
         mark = self.origin.metadata.get(FREED_MARK)
         if mark is None:
-            freed = (raw.unpack_hook for raw in self.raw_saved())
-            mark = next((hook for hook in freed if type(hook) is Freed), None)
+            hooks = map(unpack_hook, self.raw_saved())
+            mark = next((hook for hook in hooks if type(hook) is Freed), None)
         if mark is not None:
             return mark.line
         return self.graph.origins.freed_at(self.sequence_nr) or self.graph.freed_by.get(self)
@@ -232,7 +236,8 @@ class TorchNode:
         """Find the lines that changed a value since this node saved it."""
         version = re.search(r"expected version (\d+)", str(error))
         if version is not None:
-            lines = self.graph.origins.changes.since(raw.data, int(version[1]))
+            memory = memory_of_saved(raw)
+            lines = self.graph.origins.changes.since(memory, int(version[1]))
             self._changed = {**self._changed, name: lines}
 
     @property
@@ -457,6 +462,11 @@ def why_opaque(kind: type) -> str:
     return ""
 
 
+def _is_packed(raw: Any) -> bool:
+    """Return whether reading a value that a node saved calls a hook of the program's."""
+    return not isinstance(unpack_hook(raw), Freed | None)
+
+
 def _place(node: TorchNode, nr: int) -> TorchNode | Port:
     return Port(node, nr) if node.output_count > 1 else node
 
@@ -475,11 +485,9 @@ def _read_saved(node: TorchNode) -> list[KeptValue]:
         if isinstance(raw, tuple | list):
             values += _several(node, name, raw, value_name)
             continue
-        if type(raw.unpack_hook) is Freed:
-            values.append((name, None, "freed"))
-            continue
-        if raw.unpack_hook is not None:  # reading it would call code of the program's
-            values.append((name, None, "packed"))
+        hook = unpack_hook(raw)
+        if hook is not None:  # reading it would call code of the program's
+            values.append((name, None, "freed" if type(hook) is Freed else "packed"))
             continue
         try:
             tensor = getattr(origin, value_name)
@@ -496,11 +504,12 @@ def _several(
 ) -> Iterator[KeptValue]:
     """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
-    if any(saved is not None and type(saved.unpack_hook) is Freed for saved in raw):
-        yield from [(name, None, "freed") for name in names]
-        return
-    if any(saved is not None and saved.unpack_hook is not None for saved in raw):
-        yield from [(name, None, "packed") for name in names]
+    hooks = [
+        hook for saved in raw if saved is not None and (hook := unpack_hook(saved)) is not None
+    ]
+    if hooks:
+        state: SavedState = "freed" if Freed in map(type, hooks) else "packed"
+        yield from [(name, None, state) for name in names]
         return
     value = None
     with suppress(RuntimeError):  # one of them is not there as it was: which one, each tells
@@ -516,10 +525,10 @@ def _several(
 def _alone(node: TorchNode, name: str, raw: Any) -> tuple[Any, SavedState]:
     """Read one of several values, of which one was freed or changed."""
     try:
-        return _seen(node, raw.unpack()), "kept"
+        return _seen(node, read_alone(raw)), "kept"
+    except Untold:
+        return None, "packed"
     except RuntimeError as error:
-        if "detached in-place" in str(error):  # a result, which only its node can read
-            return _seen(node, raw.data), "kept"
         return None, _lost(node, name, raw, error)
 
 

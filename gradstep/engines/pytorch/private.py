@@ -11,15 +11,19 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
 from itertools import repeat
+from operator import attrgetter
 from threading import get_ident
 from types import CodeType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
+import numpy as np
 import torch
 import torch.autograd.graph
 import torch.utils._python_dispatch
+from numpy.typing import NDArray
 
 from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.saved_memory import Layout, find_layout, unknown_hook
 from gradstep.guest.fence import CannotObserve
 
 Unhook = Callable[[], None]
@@ -27,10 +31,11 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class PrivateName(NamedTuple):
-    """A name, and what is lost without it."""
+    """A name, and what is lost without it; ``older`` releases have another that does the same."""
 
     path: str
     lost: str
+    older: str = ""
 
 
 NAMES: Final = (
@@ -63,10 +68,10 @@ NAMES: Final = (
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     *(
-        PrivateName(path, "functions that the program put in PyTorch's place run more often")
-        for path in (
-            "_C._VariableFunctions", "_C._linalg.linalg_vector_norm", "_C._set_grad_enabled",
-            "_C._to_dlpack_versioned",
+        PrivateName(path, "functions that the program put in PyTorch's place run more often", older)
+        for path, older in (
+            ("_C._VariableFunctions", ""), ("_C._linalg.linalg_vector_norm", ""),
+            ("_C._set_grad_enabled", ""), ("_C._to_dlpack_versioned", "_C._to_dlpack"),
         )
     ),
     *(
@@ -126,11 +131,15 @@ def _find(path: str) -> Any:
     return value
 
 
+def _has_older(name: PrivateName) -> bool:
+    return name.older != "" and _find(name.older) is not None
+
+
 def missing() -> list[PrivateName]:
     """Return the names that this version of PyTorch does not have."""
     node = TensorBase.exp(functions.zeros((), device="cpu", requires_grad=True)).grad_fn
     return [
-        *(name for name in NAMES if _find(name.path) is None),
+        *(name for name in NAMES if _find(name.path) is None and not _has_older(name)),
         *(name for name in NODE_ATTRIBUTES if not hasattr(node, name.path)),
     ]
 
@@ -179,10 +188,11 @@ def node_behind(tensor: torch.Tensor) -> Any:
         return TensorBase.view_as(tensor, tensor).grad_fn.next_functions[0][0]
 
 
-_share: Final[Any] = _find("_C._to_dlpack_versioned")
+_share_first: Final[Any] = _find("_C._to_dlpack") or torch.Tensor.__dlpack__
+_share: Final[Any] = _find("_C._to_dlpack_versioned") or _share_first
 
 
-class Shared:
+class _Shared:
     """A tensor of the CPU, as NumPy reads it without a copy."""
 
     __slots__ = ("_tensor",)
@@ -190,13 +200,29 @@ class Shared:
     def __init__(self, tensor: torch.Tensor) -> None:
         self._tensor = tensor
 
-    def __dlpack__(self, *, max_version: Any = None, **named: Any) -> Any:
-        if _share is None or max_version is None:
-            return self._tensor.__dlpack__()
-        return _share(self._tensor)
+    def __dlpack__(self, *, max_version: Any = None, **_: Any) -> Any:
+        return (_share_first if max_version is None else _share)(self._tensor)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return 1, 0  # the CPU
+
+
+class _Writable:
+    """An array that may be written to, which older versions of DLPack cannot say."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+        self._array = array
+
+
+def view_of(tensor: torch.Tensor) -> NDArray[Any]:
+    """Return the numbers of a tensor on the CPU as an array that shares its memory.
+
+    Not by ``tensor.numpy()``: that forbids the program for ever to resize the storage, as FSDP does
+    to free parameters.
+    """
+    array = np.from_dlpack(_Shared(tensor))
+    return array if array.flags.writeable else np.asarray(_Writable(array))
 
 
 sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
@@ -369,6 +395,58 @@ def _uses_buffers(kind: type) -> bool:
     return False
 
 
+_SAVED: Final[Any] = _find("_C._autograd.SavedTensor")
+
+
+def _find_layout() -> Layout | None:
+    leaf = functions.ones(2, device="cpu", requires_grad=True)
+    nodes = TensorBase.mul(leaf, leaf).grad_fn, TensorBase.exp(leaf).grad_fn
+    saved = nodes[0]._raw_saved_self, nodes[1]._raw_saved_result
+    return find_layout(saved, leaf._cdata, TensorBase.untyped_storage(leaf)._cdata)
+
+
+_layout: Final = None if hasattr(_SAVED, "unpack_hook") else _find_layout()
+
+
+def _unpack_hook() -> Callable[[Any], Any]:
+    if hasattr(_SAVED, "unpack_hook"):
+        return attrgetter("unpack_hook")
+    return (lambda _: unknown_hook) if _layout is None else _layout.unpack_hook
+
+
+unpack_hook: Final = _unpack_hook()
+"""Returns the hook that unpacks a ``SavedTensor``, None where reading it runs no code."""
+
+
+def memory_of_saved(raw: Any) -> int | None:
+    """Return the identity of the memory of a ``SavedTensor`` that has no hooks, None where PyTorch
+    does not tell."""
+    if hasattr(raw, "data"):
+        return memory_of(raw.data)
+    return None if _layout is None else _layout.memory(raw)
+
+
+def read_alone(raw: Any) -> Any:
+    """Return one of several tensors that a node saved under one name.
+
+    Raises:
+        Untold: this PyTorch reads all of them or none.
+        RuntimeError: it was freed or changed.
+    """
+    if not hasattr(raw, "unpack"):
+        raise Untold
+    try:
+        return raw.unpack()
+    except RuntimeError as error:
+        if "detached in-place" in str(error):  # a result, which only its node can read
+            return raw.data
+        raise
+
+
+class Untold(Exception):
+    """This PyTorch does not tell something."""
+
+
 _mixin: Final[Any] = _find("autograd.function._HookMixin")
 _registering: Final[Any] = _find("autograd.function._HookMixin._register_hook")
 
@@ -506,7 +584,25 @@ class ModeStack(NamedTuple):
         return True
 
 
+def unseen() -> AbstractContextManager[None]:
+    """Return what hides from modes what is asked within it: the program may have some, and a
+    default device is one of PyTorch's."""
+    return unobserved() if function_mode_count() else _AS_IT_IS
+
+
+_AS_IT_IS: Final = nullcontext()
 StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
+
+
+def memory_of(tensor: torch.Tensor) -> int | None:
+    """Return the identity of the memory of a tensor, None of one that has none of its own."""
+    try:
+        with unseen():
+            return int(TensorBase.untyped_storage(tensor)._cdata)
+    except (RuntimeError, NotImplementedError, AttributeError):
+        return None
+
+
 push_function_mode: Final[Callable[[Any], None] | None] = _find("overrides._push_mode")
 pop_function_mode: Final[Callable[[], Any] | None] = _find("overrides._pop_mode")
 

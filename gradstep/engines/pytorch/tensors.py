@@ -8,13 +8,11 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
-    Shared,
     are_added_here,
     flattened,
     functions,
@@ -26,6 +24,7 @@ from gradstep.engines.pytorch.private import (
     set_version,
     unobserved,
     vector_norm,
+    view_of,
     with_part,
 )
 from gradstep.graph.statistics import HUGE, TINY, Statistics, statistics
@@ -417,15 +416,6 @@ class Copies:
             for (at, shape), part in zip(shapes, parts, strict=True):
                 self._apart[at] = TensorBase.view(part, shape)
         return self._apart.get(identity)
-
-
-def view_of(t: torch.Tensor) -> NDArray[Any]:
-    """Return the numbers of a tensor on the CPU as an array that shares its memory.
-
-    Not by ``t.numpy()``: that forbids the program for ever to resize the storage, as FSDP does to
-    free parameters.
-    """
-    return np.from_dlpack(Shared(t))
 
 
 def describe(tensor: torch.Tensor) -> Statistics | None:

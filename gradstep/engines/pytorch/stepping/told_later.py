@@ -33,6 +33,7 @@ from gradstep.engines.pytorch.private import (
     see_that_hooks_are_allowed,
     torch_c,
     unobserved,
+    unpack_hook,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.tensors import Copies, copy_of, shape_of
@@ -122,7 +123,7 @@ def _walk(call: TorchCall) -> _Walked | None:
             raw = getattr(node, raw_place, None)
             if raw is None:
                 continue
-            if getattr(raw, "unpack_hook", raw) is not None:  # or there are several
+            if isinstance(raw, tuple) or unpack_hook(raw) is not None:
                 return None
             tensor = getattr(node, place)
             if isinstance(tensor, torch.Tensor):
