@@ -1,20 +1,18 @@
-"""A finding of ``check``: the record, the texts that explain it, and the rule that yields it."""
+"""A finding of ``check``: the reason as a record, and the rule that yields it."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Generic, Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
 
-from gradstep.graph.model import Source
+from gradstep.graph.model import Graph, Source
+from gradstep.text import listed
 
 Severity = Literal["error", "warning", "info"]
-Facts = TypeVar("Facts")
-_NUMBER = re.compile(
-    r"(?<![\w.:/\[#])[−-]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[−-]?\d+)?(?![\w/]|\.\w)|(?<= )\[[\d, :]+\]"
-)
+Given = TypeVar("Given")
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class Fix(NamedTuple):
@@ -25,29 +23,164 @@ class Fix(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One finding about a graph.
+@dataclass(frozen=True, kw_only=True)
+class Reason:
+    """Why something is as it is, as a record. Each kind is a subclass whose fields say what is
+    known; ``text``, ``remedy``, ``fix`` and ``details`` come last, and no code reads what they say.
 
-    An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
-    ``what`` describes the finding, and ``remedy`` the fix. ``address`` and ``index`` are those of
-    the node; "" and None if there is none. ``source`` is the program line, ``other`` a second
-    related line. ``count`` says how often it was found; ``leaves`` names those that it is about.
-    ``details`` has the arithmetic behind it, and ``fix`` the remedy as lines of this program.
+    Reasons are equal that are one mistake in two calls, or in two rounds of a loop: amounts are
+    fields with ``compare=False``.
+
+    Attributes:
+        code, severity: of the finding; one that is only a part of others has no code.
+        as_part: what ``explained_here_by`` of others calls it, where it is a part of one.
+        is_open: whether later calls may refute it, or tell the reason of it.
+        is_once_a_line: whether one is enough for each pair of its lines.
+        after: codes of what a report tells first; by default that is all that has a place.
+        explained_by: codes of findings of which this is only another symptom.
+        explained_here_by: the same, where both are of one line.
+        leaves: the names of the leaves that it is about; ``whole`` is the module of which they are
+            all, "" where their names say so, or where there are others.
+        source, other: its line, and a second related one.
+        address, index: of its node; "" and None if there is none.
+        is_note: whether it is only good to know.
+        found: how often it was found.
     """
 
-    severity: Severity
-    code: str
-    what: str
-    remedy: str
-    address: str = ""
-    index: int | None = None
+    code: ClassVar[str] = ""
+    as_part: ClassVar[str] = ""
+    severity: ClassVar[Severity] = "warning"
+    is_open: ClassVar[bool] = False
+    is_once_a_line: ClassVar[bool] = False
+    after: ClassVar[tuple[str, ...]] = ("initialization",)
+    explained_by: ClassVar[tuple[str, ...]] = ()
+    explained_here_by: ClassVar[tuple[str, ...]] = ()
+
+    leaves: tuple[str, ...] = ()
+    whole: str = ""
     source: Source | None = None
     other: Source | None = None
-    count: int = 1
-    leaves: tuple[str, ...] = ()
-    details: str = ""
-    fix: tuple[Fix, ...] = ()
+    address: str = field(default="", compare=False)
+    index: int | None = field(default=None, compare=False)
+    is_note: bool = False
+    found: int = field(default=1, compare=False)
+
+    def text(self) -> str:
+        """Return what it is, as a sentence or a clause of one."""
+        raise NotImplementedError
+
+    def remedy(self) -> str:
+        """Return what helps, in words, "" where that is unknown."""
+        return ""
+
+    def fix(self) -> tuple[Fix, ...]:
+        """Return what helps, as edits of the program."""
+        return ()
+
+    def details(self) -> str:
+        """Return the arithmetic behind it."""
+        return ""
+
+    def calls(self) -> tuple[str, ...]:
+        """Return the functions in its line that it is about, the most important one first."""
+        return ()
+
+    def parts(self) -> tuple[Reason, ...]:
+        """Return the reasons in it."""
+        return ()
+
+    def for_target(self, target: str) -> Self:
+        """Return the same, where its remedy names a command, with the ``target`` of this run."""
+        return self
+
+    def at_node(self, graph: Graph, index: int) -> Self:
+        """Return the same at a node, and the line of that."""
+        address, source = graph.address(index), graph.sources.get(index)
+        return replace(self, address=address, index=index, source=source)
+
+    @property
+    def op(self) -> str:
+        """The address of its node without its number: the op and its module."""
+        return self.address.rpartition(":")[0] or self.address
+
+    @property
+    def named(self) -> str:
+        """Its leaves as a text."""
+        return f"{listed(self.leaves)} (all of {self.whole})" if self.whole else listed(self.leaves)
+
+    def of(self, one: str, several: str) -> str:
+        """Return the word for one leaf, or for several."""
+        return one if len(self.leaves) == 1 else several
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding about a graph, or a run: what a reason says.
+
+    An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
+    """
+
+    reason: Reason
+
+    @property
+    def count(self) -> int:
+        """How often it was found."""
+        return self.reason.found
+
+    @property
+    def code(self) -> str:
+        """The code, as ``gradstep explain`` knows it."""
+        return self.reason.code
+
+    @property
+    def severity(self) -> Severity:
+        """The severity: "error", "warning" or "info"."""
+        return "info" if self.reason.is_note else self.reason.severity
+
+    @property
+    def what(self) -> str:
+        """A description."""
+        return self.reason.text()
+
+    @property
+    def remedy(self) -> str:
+        """The fix, in words."""
+        return self.reason.remedy()
+
+    @property
+    def fix(self) -> tuple[Fix, ...]:
+        """The fix, as lines of the program."""
+        return self.reason.fix()
+
+    @property
+    def details(self) -> str:
+        """The arithmetic behind it."""
+        return self.reason.details()
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """The names of the leaves that it is about."""
+        return self.reason.leaves
+
+    @property
+    def source(self) -> Source | None:
+        """The program line."""
+        return self.reason.source
+
+    @property
+    def other(self) -> Source | None:
+        """A second related line."""
+        return self.reason.other
+
+    @property
+    def address(self) -> str:
+        """The address of the node, "" if there is none."""
+        return self.reason.address
+
+    @property
+    def index(self) -> int | None:
+        """The position of the node in the plan, None if there is none."""
+        return self.reason.index
 
     @property
     def is_bad(self) -> bool:
@@ -61,25 +194,14 @@ class Finding:
         place = self.source.place if self.source else ""
         return f"{self.severity} [{self.code}]", place, self.what, remedy
 
-    def naming(self, target: str) -> Finding:
-        """Return the same with the ``target`` of this run in the commands that it names."""
-        return replace(self, remedy=self.remedy.replace("TARGET", target))
-
     @property
-    def cause(self) -> Finding:
-        """The same without the numbers in its text, and of its node only the op and its module:
-        equal for the same mistake in two calls, or in two rounds of a loop.
+    def cause(self) -> tuple[Reason, str]:
+        """What is equal for the same mistake in two calls, or in two rounds of a loop."""
+        return self.reason, self.reason.op
 
-        >>> from gradstep.findings import Finding
-        >>> found = Finding("warning", "dead-units", "8 units of 1/relu:3 are 0", "", "1/relu:3")
-        >>> found.cause.what, found.cause.address
-        ('# units of 1/relu are #', '1/relu')
-        """
-        op = self.address.rpartition(":")[0] or self.address
-        what = self.what.replace(self.address, op) if self.address else self.what
-        return replace(
-            self, what=_NUMBER.sub("#", what), address=op, index=None, count=1, details="", fix=()
-        )
+    def for_target(self, target: str) -> Finding:
+        """Return the same with the ``target`` of this run in the commands that it names."""
+        return replace(self, reason=self.reason.for_target(target))
 
 
 class Meaning(NamedTuple):
@@ -95,24 +217,35 @@ class Meaning(NamedTuple):
     ignore: str = ""
 
 
-class Rule(Generic[Facts]):
-    """A function from a graph, or from the facts of a run, to findings, and what these mean.
+class Rule(Generic[Given]):
+    """A function from a graph, or from the facts of a run, to reasons, and what these mean.
 
-    A finding that several rules yield is explained by one of them.
+    A finding that several rules yield is explained by one of them. Of a run, the rule ``needs``
+    kinds of facts, which are gathered for it; ``in_run`` returns what a run makes of a reason that
+    a call of it gave: with what only all calls tell, or as a note.
     """
 
-    def __init__(self, find: Callable[[Facts], Iterable[Finding]], *meanings: Meaning) -> None:
-        self.find = find
-        self.meanings = meanings
+    def __init__(
+        self,
+        find: Callable[[Given], Iterable[Reason]],
+        *meanings: Meaning,
+        needs: tuple[type[Any], ...] = (),
+        in_run: Callable[[Any, Any], Reason] | None = None,
+    ) -> None:
+        self.find, self.meanings = find, meanings
+        self.needs, self.in_run = needs, in_run
 
 
-def merged(findings: Iterable[Finding]) -> list[Finding]:
-    """Return one finding, the first, for all that have the same cause, as those of a line in a loop
-    have; those without a line are apart."""
-    every = list(findings)
+def merged(reasons: Iterable[Reason]) -> list[Finding]:
+    """Return one finding, of the first, for all reasons that are the same mistake, as those of a
+    line in a loop are; those without a line are apart."""
+    every = [Finding(reason) for reason in reasons]
     causes = [
         (finding.cause, number if finding.source is None else 0)
         for number, finding in enumerate(every)
     ]
     counts, first = Counter(causes), dict(zip(reversed(causes), reversed(every), strict=True))
-    return [replace(first[cause], count=counts[cause]) for cause in dict.fromkeys(causes)]
+    return [
+        Finding(replace(first[cause].reason, found=counts[cause]))
+        for cause in dict.fromkeys(causes)
+    ]

@@ -8,15 +8,13 @@ from typing import Any
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
-from gradstep.findings.finding import Finding, Severity, merged
+from gradstep.findings.finding import SEVERITIES, Finding, Reason, Severity, merged
 from gradstep.findings.listing import Listing
 from gradstep.findings.rules.graph import RULES
 from gradstep.findings.rules.graph.saved import CHANGED, FREED, find_changed, find_freed
 from gradstep.findings.rules.graph.subject import Subject
 
 __all__ = ["Finding", "Severity", "lint", "refusals"]
-
-_GRAVITY = ("error", "warning", "info")
 
 
 def lint(
@@ -52,7 +50,7 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    return Listing(_of_pass(roots, known, _findings, fresh))
+    return Listing(_of_pass(roots, known, _reasons, fresh))
 
 
 def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:
@@ -73,23 +71,23 @@ def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:
 def _of_pass(
     roots: Any,
     names: Names,
-    find: Callable[[Subject], list[Finding]],
+    find: Callable[[Subject], list[Reason]],
     fresh: Collection[int] = frozenset(),
 ) -> tuple[Finding, ...]:
     given, engine = tensors_in(roots)
     tensors = engine.tensors(given)
 
-    def findings() -> list[Finding]:
+    def reasons() -> list[Reason]:
         graph = capture(tensors, "backward", names=names, live=True)
         order = engine.plan(tensors).order
         return find(Subject(tensors, order, graph, names, fresh))
 
     return tuple(
         sorted(
-            merged(engine.isolated(findings)), key=lambda finding: _GRAVITY.index(finding.severity)
+            merged(engine.isolated(reasons)), key=lambda finding: SEVERITIES.index(finding.severity)
         )
     )
 
 
-def _findings(subject: Subject) -> list[Finding]:
-    return [finding for rule in RULES for finding in rule.find(subject)]
+def _reasons(subject: Subject) -> list[Reason]:
+    return [reason for rule in RULES for reason in rule.find(subject)]

@@ -20,9 +20,10 @@ T = TypeVar("T", bound=Row, covariant=True)
 class Listing(tuple[T, ...]):
     """Results, as a tuple of them.
 
-    >>> from gradstep.findings import Finding
-    >>> Listing([Finding("warning", "cut", "w gets no gradient", "use w itself")])
-    warning [cut]  w gets no gradient  remedy: use w itself
+    >>> from gradstep.findings.finding import Finding
+    >>> from gradstep.findings.rules.graph.untraced import Untraced
+    >>> Listing([Finding(Untraced())])  # doctest: +ELLIPSIS
+    info [untraced]  the forward pass was not traced, so it is unknown ...
     >>> Listing()
     nothing was found
     """

@@ -4,8 +4,9 @@ more in a session that stops where that began."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +16,9 @@ from gradstep.contract.protocol import Engine
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.finding import Finding
+from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.reports.stop import elements_there, first_element
-from gradstep.findings.rules.graph.away_from_zero import Advice, away_from_zero, operand
+from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero, operand
 from gradstep.findings.rules.graph.finite import amount_text
 from gradstep.findings.scaling import Scaling, scaling_of
 from gradstep.graph.model import Source
@@ -27,20 +28,128 @@ from gradstep.guest.own_files import is_own_file
 from gradstep.records import LEAF, BackwardCall, Gradients
 from gradstep.text import listed
 
-_TOO_LARGE: Final = (
-    "these numbers are too large for their dtype: make the loss or the weights smaller, normalize, "
-    "or compute this in a wider dtype"
-)
-_CODE: Final = "look at the code that made it: a hook, a custom Function, or the gradient given"
-_UNKNOWN: Final = "gradstep debug --fail-on nan,inf finds the first gradient that is not finite"
-_MASKED: Final = "nothing if the loss uses these values as a mask; else look at what made them"
+
+class TooWide(Advice):
+    """The numbers are too large."""
+
+    def remedy(self) -> str:
+        return (
+            "these numbers are too large for their dtype: make the loss or the weights smaller, "
+            "normalize, or compute this in a wider dtype"
+        )
+
+
+class LookAtCode(Advice):
+    """Code of the program made it."""
+
+    def remedy(self) -> str:
+        return "look at the code that made it: a hook, a custom Function, or the gradient given"
+
+
+@dataclass(frozen=True)
+class NotFinite(Reason):
+    """What of a pass is not finite, by its trouble: in words, and how much it is;
+    ``of_gradients`` says that some of its gradients are; if not, it may be a mask."""
+
+    code = "not-finite"
+    is_open = True
+    after = ("changed",)
+    what: tuple[tuple[str, tuple[str, ...]], ...]
+    of_gradients: bool
+    is_mask: bool = False
+
+    def text(self) -> str:
+        texts = [
+            f"{listed(tuple(dict.fromkeys(who)))} {'is' if len(who) == 1 else 'are'} {trouble}"
+            for trouble, who in self.what
+        ]
+        return ", and ".join(texts)
+
+    def remedy(self) -> str:
+        if self.is_mask:
+            return "nothing if the loss uses these values as a mask; else look at what made them"
+        return "gradstep debug --fail-on nan,inf finds the first gradient that is not finite"
+
+
+@dataclass(frozen=True)
+class SentNotFinite(Reason):
+    """A node sends a gradient on that is not finite, in ``amount`` of its places.
+
+    Attributes:
+        equal: values that are equal, by whose differences it divides, in words.
+        values: what the node was given there, and ``numbers`` the same as its rule names them.
+        formula: that rule.
+        so: what of the pass is not finite for that.
+    """
+
+    code = "not-finite"
+    is_open = True
+    after = ("changed",)
+    amount: str = field(compare=False)
+    equal: EqualValues | None = field(compare=False)
+    values: tuple[tuple[str, str], ...] = field(compare=False)
+    numbers: tuple[tuple[str, str], ...] = field(compare=False)
+    formula: str
+    so: NotFinite | None
+    advice: Reason
+
+    def text(self) -> str:
+        where = f", where {_equations(self.values)}" if self.values else ""
+        if self.equal is not None:
+            where = (
+                f", as two {self.equal.what} are equal ({self.equal.number}): it divides by their "
+                "difference"
+            )
+        so = "" if self.so is None else f"; {self.so.text()}"
+        return f"the gradient that {self.address} sends on is {self.amount}{where}{so}"
+
+    def remedy(self) -> str:
+        return self.advice.remedy()
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self.advice.fix()
+
+    def details(self) -> str:
+        if not self.formula or not self.numbers:
+            return ""
+        return f"the rule is {self.formula}, where {_equations(self.numbers)}"
+
+
+@dataclass(frozen=True)
+class MadeNotFinite(Reason):
+    """Something else than a rule made a gradient that is not finite, as the debugger says."""
+
+    code = "not-finite"
+    is_open = True
+    after = ("changed",)
+    cause: str
+    explanation: str
+    so: NotFinite | None
+
+    def text(self) -> str:
+        so = "" if self.so is None else f"; {self.so.text()}"
+        return f"{self.cause}: {self.explanation}{so}"
+
+    def remedy(self) -> str:
+        return LookAtCode().remedy()
+
+
+class EqualValues(NamedTuple):
+    """What is equal, and the number that it is."""
+
+    what: str
+    number: str
+
+
+def _equations(values: Sequence[tuple[str, str]]) -> str:
+    return listed([f"{name} is {number}" for name, number in values])
 
 
 class Passed(NamedTuple):
     """What is found of a pass that has run, and what its call returns to the program; whether it is
     ``finite``, and what scaled its loss."""
 
-    findings: tuple[Finding, ...]
+    reasons: tuple[Reason, ...]
     answer: bool | Gradients
     finite: bool
     scaling: Scaling | None
@@ -70,8 +179,8 @@ def run_pass(
     order = engine.plan(call.roots).order
     scaling = scaling_of(names, engine, order)
 
-    def passed(findings: Sequence[Finding], returned: Any, finite: bool = False) -> Passed:
-        return Passed(tuple(findings), returned if call.is_grad else True, finite, scaling)
+    def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
+        return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
     run = None if has_run else engine.kept_run(call)
     if run is None:
@@ -88,32 +197,25 @@ def run_pass(
         return passed((), returned, finite=trouble is None)
     if once:
         if scaling is not None:
-            return passed([scaling.note(trouble.text, call)], returned)
-        return passed([_finding(trouble.text, _UNKNOWN, call)], returned)
+            return passed([scaling.note(trouble, call)], returned)
+        return passed([trouble], returned)
     if scaling is not None and _is_finite_without(scaling, call, names):
         returned = () if keep else carried_out(partial(engine.run, call))
-        return passed([scaling.note(trouble.text, call)], returned)
+        return passed([scaling.note(trouble, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
 
-    def explained() -> Finding:
+    def explained() -> Reason:
         try:
-            return _explained(session, trouble, call)
+            return _explained(session, trouble)
         finally:
             (session.abort if keep else session.finish)()
 
     return passed([session.host(explained)], session.gradients)
 
 
-class _NotFinite(NamedTuple):
-    """What of a pass is not finite, in words; ``gradients`` says that some of its gradients are."""
-
-    text: str
-    gradients: bool
-
-
 def _not_finite(
     call: BackwardCall, engine: Engine, order: Sequence[Any], names: Names, returned: Any
-) -> _NotFinite | None:
+) -> NotFinite | None:
     """Name the gradients that a pass made which are NaN or infinite, or else such a root."""
     if call.is_grad:
         gradients = [("a gradient that it returns", gradient) for gradient in returned]
@@ -127,20 +229,18 @@ def _not_finite(
     roots = [("the loss", engine.user_tensor(root)) for root in call.roots]
     for among in (gradients, roots):
         troubles: dict[str, list[str]] = {}
-        for what, tensor in among:
+        for name, tensor in among:
             shown = None if tensor is None else value(tensor)
             if shown is not None and shown.statistics.trouble:
-                troubles.setdefault(shown.statistics.trouble, []).append(what)
+                troubles.setdefault(shown.statistics.trouble, []).append(name)
         if troubles:
-            texts = [
-                f"{listed(list(dict.fromkeys(who)))} {'is' if len(who) == 1 else 'are'} {what}"
-                for what, who in troubles.items()
-            ]
-            return _NotFinite(", and ".join(texts), among is gradients)
+            what = tuple((trouble, tuple(who)) for trouble, who in troubles.items())
+            source = None if call.line is None else Source(*call.line[:2])
+            return NotFinite(what, among is gradients, source=source)
     return None
 
 
-def _explained(session: PassSession, trouble: _NotFinite, call: BackwardCall) -> Finding:
+def _explained(session: PassSession, trouble: NotFinite) -> Reason:
     """Run the pass up to the gradient that is not finite first, and say what made it."""
     point = session.breakpoints.add(kind="catch", born=True, condition="nan or inf")
     before = None
@@ -149,49 +249,41 @@ def _explained(session: PassSession, trouble: _NotFinite, call: BackwardCall) ->
     reached = session.breakpoints.last
     session.breakpoints.delete(point.number)
     if reached is None:  # the roots alone are so, or what only the other run had
-        return _finding(trouble.text, _UNKNOWN if trouble.gradients else _MASKED, call)
+        return replace(trouble, is_mask=not trouble.of_gradients)
     return _of_trigger(session, reached.trigger, trouble)
 
 
-def _of_trigger(session: PassSession, trigger: Trigger, trouble: _NotFinite) -> Finding:
+def _of_trigger(session: PassSession, trigger: Trigger, trouble: NotFinite) -> Reason:
     index, gradient = trigger.subject.index, trigger.subject.gradient
-    address, source = session.graph.address(index), session.graph.sources.get(index)
+    source = session.graph.sources.get(index)
     known = None if gradient is None else gradient.statistics
-    so = f"; {trouble.text}" if trouble.gradients else ""
+    so = trouble if trouble.of_gradients else None
     if not trigger.computed or gradient is None or known is None or not known.trouble:
-        what, remedy = f"{trigger.cause}: {trigger.explanation}{so}", _CODE
-        return Finding("warning", "not-finite", what, remedy, address, index, source)
-    formula, stem = session.graph.node(index).formula, session.graph.stem(index)
-    there = elements_there(session, trigger, first_element(gradient))
-    if equal := _equal_values(session, index):
-        there = []
+        made = MadeNotFinite(trigger.cause, trigger.explanation, so)
+        return made.at_node(session.graph, index)
+    stem = session.graph.stem(index)
+    equal = _equal_values(session, index)
+    there = [] if equal else elements_there(session, trigger, first_element(gradient))
     inputs = [pair for pair in there if pair[0] not in ("g", "result")]
     results = [("its result", element) for name, element in there if name == "result"]
-    values = [
-        f"{operand(source, stem, name)} is {format_element(element)}"
-        for name, element in inputs or results
-    ]
-    where = equal or (f", where {listed(values)}" if values else "")
-    amount = amount_text(known, known.trouble, gradient.array)
     first = [float(element) for name, element in inputs if np.isrealobj(element)][:1]
     rule = engine_of(session.roots).rule_line(session.order[index])
+    advice: Reason
     if rule is not None and not is_own_file(rule.file):
-        advice = Advice(_CODE)
+        advice = LookAtCode()
     elif not equal and known.trouble == "inf" and _is_large(there, gradient):
-        advice = Advice(_TOO_LARGE)
+        advice = TooWide()
     else:
-        advice = away_from_zero(
-            source, stem, is_negative=bool(first) and first[0] < 0,
-            is_half=gradient.dtype == "float16",
+        advice = AwayFromZero(
+            stem, is_negative=bool(first) and first[0] < 0, is_half=gradient.dtype == "float16",
+            source=source,
         )  # fmt: skip
-    numbers = [f"{name} is {format_element(element)}" for name, element in there]
-    return Finding(
-        "warning", "not-finite", f"the gradient that {address} sends on is {amount}{where}{so}",
-        advice.text, address, index, source,
-        details=f"the rule is {formula}, where {listed(numbers)}"
-        if formula and there else "",
-        fix=advice.fix,
-    )  # fmt: skip
+    return SentNotFinite(
+        amount_text(known, known.trouble, gradient.array), equal,
+        tuple((operand(source, stem, name), format_element(n)) for name, n in inputs or results),
+        tuple((name, format_element(element)) for name, element in there),
+        session.graph.node(index).formula, so, advice,
+    ).at_node(session.graph, index)  # fmt: skip
 
 
 def _is_large(there: Sequence[tuple[str, Any]], gradient: Value) -> bool:
@@ -201,20 +293,16 @@ def _is_large(there: Sequence[tuple[str, Any]], gradient: Value) -> bool:
     return not there or any(abs(element) > limit for _, element in there)
 
 
-def _equal_values(session: PassSession, index: int) -> str:
-    """Say which values are equal by whose differences the derivative of eigenvectors divides."""
+def _equal_values(session: PassSession, index: int) -> EqualValues | None:
+    """Return which values are equal by whose differences the derivative of eigenvectors divides."""
     for kept in session.detail(index).saved:
         if kept.name in ("eigenvalues", "L", "S") and kept.value and kept.value.has_numbers:
             values = np.sort(np.real(kept.value.array), axis=-1)
             same = np.argwhere(np.diff(values) == 0)
             if len(same):
                 what = "singular values" if kept.name == "S" else "eigenvalues"
-                number = values[tuple(same[0])]
-                return (
-                    f", as two {what} are equal ({format_element(number)}): it divides by their "
-                    "difference"
-                )
-    return ""
+                return EqualValues(what, format_element(values[tuple(same[0])]))
+    return None
 
 
 def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bool:
@@ -234,8 +322,3 @@ def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bo
         return finite and session.cursor.error is None
     finally:
         session.abort()
-
-
-def _finding(what: str, remedy: str, call: BackwardCall) -> Finding:
-    source = None if call.line is None else Source(*call.line[:2])
-    return Finding("warning", "not-finite", what, remedy, source=source)

@@ -4,13 +4,14 @@ overflow is skipped, and a smaller factor tried."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradstep.capturing.names import Names
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.finding import Finding
+from gradstep.findings.finding import Reason
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.guest.fence import attribute_of
@@ -28,21 +29,47 @@ class Scaling(NamedTuple):
         """Return a gradient of the scaled loss as that of the loss itself."""
         return seed / self.scale
 
-    def softened(self, finding: Finding, call: BackwardCall) -> Finding:
-        """Return a note in the place of a finding that the scaled loss is infinite."""
-        if finding.code != "not-finite" or finding.index != self.at:
-            return finding
-        return self.note(finding.what, call)
+    def softened(self, reason: Reason, call: BackwardCall) -> Reason:
+        """Return a note in the place of a reason that the scaled loss is infinite."""
+        if reason.code != "not-finite" or reason.index != self.at:
+            return reason
+        return self.note(reason, call)
 
-    def note(self, what: str, call: BackwardCall) -> Finding:
-        """Say that a step is skipped because ``what`` is not finite."""
-        return Finding(
-            "info", "not-finite",
-            f"{what}, as {self.name} has multiplied the loss by {format_number(self.scale)}: it "
-            "skips this step, and tries a smaller factor in the next one",
-            "nothing, if that happens now and then; where it happens in every step, nothing learns",
-            source=None if call.line is None else Source(*call.line[:2]),
-        )  # fmt: skip
+    def note(self, reason: Reason, call: BackwardCall) -> Reason:
+        """Return that a step is skipped for a ``reason``."""
+        source = None if call.line is None else Source(*call.line[:2])
+        return SkippedStep(reason, self.name, self.scale, source=source)
+
+
+@dataclass(frozen=True)
+class SkippedStep(Reason):
+    """A scaler skips a step, as something is not finite."""
+
+    code = "not-finite"
+    is_open = True
+    severity = "info"
+    after = ("changed",)
+    reason: Reason
+    name: str
+    scale: float = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.reason.text()}, as {self.name} has multiplied the loss by "
+            f"{format_number(self.scale)}: it skips this step, and tries a smaller factor in the "
+            "next one"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "nothing, if that happens now and then; where it happens in every step, nothing learns"
+        )
+
+    def parts(self) -> tuple[Reason, ...]:
+        return (self.reason,)
+
+    def calls(self) -> tuple[str, ...]:
+        return self.reason.calls()
 
 
 def scaling_of(names: Names, engine: Engine, order: Sequence[Node]) -> Scaling | None:

@@ -66,12 +66,14 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
     if _MESSAGE in str(error):
         record = engine_of(roots).tensors(roots)[0].record
         lost = lost_graph(record[0]) if isinstance(record, tuple) else ()
-        return tuple(replace(finding, source=_portable(finding.source)) for finding in lost)
+        return tuple(map(_seen_from_here, lost))
     findings = refusals(roots, names_in_traceback(error.__traceback__), str(error))
-    return tuple(
-        replace(finding, source=_portable(finding.source), other=_portable(finding.other))
-        for finding in findings
-    )
+    return tuple(map(_seen_from_here, findings))
+
+
+def _seen_from_here(finding: Finding) -> Finding:
+    source, other = _portable(finding.source), _portable(finding.other)
+    return replace(finding, reason=replace(finding.reason, source=source, other=other))
 
 
 def _portable(source: Source | None) -> Source | None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from gradstep.findings.finding import Finding
+from gradstep.findings.facts import Facts
+from gradstep.findings.rules.graph.overflow import Overflow
 from gradstep.findings.whole_run.conclusions import certain, conclusions
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.guest.fence import not_shown, tell_anew
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.reading import FileRun
@@ -83,24 +83,23 @@ def test_a_recording_tells_which_calls_are_not_complete(library: str, tmp_path: 
 
 
 def test_what_was_found_in_other_calls_is_told() -> None:
-    evidence = Evidence()
-    finding = Finding("warning", "overflow", "a number is too large", "make it smaller")
+    facts = Facts()
     for number in (1, 2):
         call = CallFacts(number, "backward", number, None, "leaves")
-        evidence.run.add_begun(call)  # type: ignore[attr-defined]
-        evidence.seen.append((call.title, finding))
-    assert len(certain(evidence)) == 2
-    evidence.run.add_incomplete(2)  # type: ignore[attr-defined]
-    assert [title for title, _ in conclusions(evidence)] == ["backward() call 1"]
-    assert [title for title, _ in certain(evidence)] == ["backward() call 1"]
+        facts.run.add_begun(call)  # type: ignore[attr-defined]
+        facts.seen.append((call.title, Overflow("exp", "inf")))
+    assert len(certain(facts)) == 2
+    facts.run.add_incomplete(2)  # type: ignore[attr-defined]
+    assert [title for title, _ in conclusions(facts)] == ["backward() call 1"]
+    assert [title for title, _ in certain(facts)] == ["backward() call 1"]
 
 
 def test_a_failure_between_calls_makes_a_run_incomplete(capsys: pytest.CaptureFixture[str]) -> None:
-    evidence = Evidence()
-    assert evidence.is_complete
+    facts = Facts()
+    assert facts.is_complete
     not_shown("what runs between calls", KeyError("x"))
     tell_anew()
-    assert not evidence.is_complete
-    assert evidence.failures.noted()
-    assert evidence.is_complete
+    assert not facts.is_complete
+    assert facts.failures.noted()
+    assert facts.is_complete
     assert "not shown" in capsys.readouterr().err

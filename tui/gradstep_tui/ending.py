@@ -42,7 +42,7 @@ def tell(error: BaseException) -> int | None:
                 )
             if error.findings:
                 # it is slow to load, as above
-                from gradstep.findings.reports.checked import finding_text
+                from gradstep.findings.report import finding_text
 
                 for finding in error.findings:
                     output.relay(f"\n{finding_text(finding, Path.cwd())}")

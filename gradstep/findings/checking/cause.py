@@ -7,7 +7,7 @@ nothing is said.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,21 @@ from gradstep.contract.protocol import Rerun
 Array = NDArray[Any]
 
 
+class Guess(NamedTuple):
+    """What may be wrong, in words, and whether it is that the rule ignores what it is given."""
+
+    text: str
+    ignores_gradient: bool = False
+
+
 def guess(
     rerun: Rerun,
     points: Sequence[Array],
     number: int,
     weights: Array,
     full: tuple[Array, Array] | None,
-) -> str:
-    """Guess what is wrong with the gradient for input ``number``, or return "".
+) -> Guess:
+    """Guess what is wrong with the gradient for input ``number``; "" where nothing is known.
 
     Args:
         weights: the gradient of the outputs, in one row.
@@ -33,23 +40,23 @@ def guess(
     twice = rerun.gradients(points, 2 * weights)[number]
     once = rerun.gradients(points, weights)[number]
     if once is None or twice is None:
-        return "the rule gives None, as if the result did not depend on it"
+        return Guess("the rule gives None, as if the result did not depend on it")
     if not np.isfinite(once).all():
-        return ""
+        return Guess("")
     if np.any(once) and np.array_equal(once, twice):
-        return "the rule ignores the incoming gradient"
+        return Guess("the rule ignores the incoming gradient", ignores_gradient=True)
     if not _close(twice, 2 * once):
-        return "the rule is not linear in the incoming gradient"
+        return Guess("the rule is not linear in the incoming gradient")
     if full is None:
-        return ""
+        return Guess("")
     actual, right = full
     if not np.isfinite(right).all():
-        return ""
+        return Guess("")
     if not np.any(actual):
-        return "the rule gives zeros"
+        return Guess("the rule gives zeros")
     if not np.any(right):
-        return "the result does not depend on it"
-    return (
+        return Guess("the result does not depend on it")
+    return Guess(
         _factor(actual, right)
         or _power(rerun.names, points, actual, right)
         or _transposed(points, number, weights, actual, right)

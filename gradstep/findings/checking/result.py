@@ -17,7 +17,8 @@ class InputCheck:
     ``analytical`` and ``numerical`` are the derivatives, by the rule and by finite differences, of
     the sum of all outputs (each times its weight, if ``weighted``). They are taken with respect to
     the element at ``position``, where they differ most. If everything is right, they are taken
-    along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong.
+    along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong,
+    and ``ignores_gradient`` says that it is: the rule does not use the incoming gradient.
     """
 
     input: str
@@ -28,6 +29,7 @@ class InputCheck:
     numerical: float | None = None
     weighted: bool = False
     cause: str = ""
+    ignores_gradient: bool = False
 
     @property
     def relative_error(self) -> float | None:

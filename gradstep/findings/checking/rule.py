@@ -94,12 +94,13 @@ class RuleChecker:
                 weighted=True,
             )  # fmt: skip
         step = v.reshape(-1)[at]
+        guessed = guess(self._rerun, self._points, probe.number, self._weights, probe.full())
         position = np.unravel_index(at, probe.point.shape)
         return InputCheck(
             probe.name, "wrong", position=tuple(int(i) for i in position),
             analytical=answer.analytical / step, numerical=answer.slope.value / step,
             weighted=chosen is probe,
-            cause=guess(self._rerun, self._points, probe.number, self._weights, probe.full()),
+            cause=guessed.text, ignores_gradient=guessed.ignores_gradient,
         )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -135,15 +136,13 @@ def _trouble(root: Any) -> str:
 
 
 def _beginning_rows(session: PassSession, began: Beginning) -> Iterator[Row]:
-    yield "there", f"{began.amount}{began.there}"
+    yield "there", began.place
     for operand in began.given:
         yield "given", operand.text
         if operand.source is not None:
             yield "line", line_text(operand.source)
-    if not began.certain:
-        yield "note", began.remedy.replace("gradstep check", _check(session))
-    elif began.older:
-        yield "note", began.remedy
+    if not began.certain or began.older:
+        yield "note", replace(began, check=_check(session)).remedy()
     if began.source is not None:
         yield "line", line_text(began.source)
 

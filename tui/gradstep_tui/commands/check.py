@@ -9,14 +9,14 @@ from typing import Final
 
 from gradstep.findings.explanations import MEANINGS, summary
 from gradstep.findings.finding import Finding
-from gradstep.findings.reports.checked import Checked, left, one_line
+from gradstep.findings.report import Checked, left, one_line
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
 from gradstep.program.target import Target, parse_target
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, report_on_recording
+from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, report_on_file
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, words
@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     if target.is_recording:
         if options.arguments:
             return _check_ranks([options.target, *options.arguments], options)
-        report = report_on_recording(target, options.ignore)
+        report = report_on_file(target, options.ignore)
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
@@ -106,7 +106,7 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
     findings = compared([*paths.values()])
     rank = findings[0].ranks[0] if findings else next(iter(paths))
     target = parse_target(str(paths[rank]))
-    report = report_on_recording(target, options.ignore)
+    report = report_on_file(target, options.ignore)
     if options.format == "json":
         whole = json.loads(json_of(findings, len(paths)))
         output.show(

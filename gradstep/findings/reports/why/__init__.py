@@ -270,11 +270,12 @@ class _Question:
         elif birth.kind == "node":
             for incoming in session.inspector.incoming(birth.index):
                 yield "arrived", summary(incoming.total)
-            reason = zero_reason(session, birth.index, birth.output_nr) if verdict == "zero" else ""
             if verdict in ("none", "undefined"):
-                reason = "its backward returned no gradient (None) for this input"
-            if reason:
-                yield "because", reason
+                yield "because", "its backward returned no gradient (None) for this input"
+            elif verdict == "zero" and (
+                reason := zero_reason(session, birth.index, birth.output_nr)
+            ):
+                yield "because", reason.text()
             else:
                 if formula := graph.node(birth.index).formula:
                     yield "rule", formula

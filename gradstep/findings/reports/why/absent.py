@@ -8,11 +8,10 @@ from gradstep.contract.module_paths import named_modules
 from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.finding import Finding
 from gradstep.findings.reports.formatting import Row, line_text
 from gradstep.findings.reports.why.explanation import Explanation
 from gradstep.findings.reports.why.target import Asked
-from gradstep.findings.rules.graph.cuts import cuts
+from gradstep.findings.rules.graph.cuts import Cut, cuts
 from gradstep.findings.rules.graph.subject import Subject
 
 
@@ -47,19 +46,18 @@ def _not_wanted(name: str) -> Explanation:
     return Explanation(name, "none", headline, (("remedy", remedy),))
 
 
-def _cut(asked: Asked, findings: list[Finding]) -> Explanation:
-    first, name = findings[0], asked.name
-    what = first.what.partition(", so ")[0]
-    headline = f"{_state(asked)}: {what} on the path from {name} to the loss"
+def _cut(asked: Asked, reasons: list[Cut]) -> Explanation:
+    first, name = reasons[0], asked.name
+    headline = f"{_state(asked)}: {first.clause()} on the path from {name} to the loss"
     rows: list[Row] = []
-    for cut in dict.fromkeys(findings):
+    for cut in dict.fromkeys(reasons):
         if cut is not first:
-            rows.append(("and", cut.what.partition(", so ")[0]))
+            rows.append(("and", cut.clause()))
         if cut.source is not None:
             rows.append(("line", line_text(cut.source)))
         if cut.other is not None:
             rows.append(("then", line_text(cut.other)))
-    rows.append(("remedy", first.remedy))
+    rows.append(("remedy", first.remedy()))
     return Explanation(name, "none", headline, (*rows, *_kept(asked)))
 
 

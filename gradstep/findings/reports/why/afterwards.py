@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.names import Names
 from gradstep.debugger.snapshot.value import array_of
+from gradstep.findings.hindrances import hindrance
 from gradstep.findings.reports.formatting import Row, line_text
-from gradstep.findings.rules.graph.unused import hindrance
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.graph.statistics import format_number, statistics
 
@@ -71,8 +72,8 @@ class Afterwards:
         cleared = numbers is None or not numbers.any()
         state = "was cleared" if cleared else "is still there"
         yield "after", f"{name} did not change before {until}, and its .grad {state}"
-        what = cause.of(1)
-        if not cause.known:
+        what = replace(cause, leaves=(name,)).text()
+        if not cause.is_known:
             stepped = not self._file or calls_of("step", self._file)
             what = "zero_grad() ran before step()" if cleared and stepped else "no step() ran"
             if not self._names.optimizers:

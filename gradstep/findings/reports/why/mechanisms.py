@@ -12,9 +12,21 @@ from gradstep.contract.lookup import engine_of
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep.debugger.snapshot.value import value
+from gradstep.findings.finding import Reason
+from gradstep.findings.zeros import (
+    AllNegative,
+    AtEnds,
+    BeyondLimits,
+    FlatOp,
+    OneElement,
+    OtherSelected,
+    Overwritten,
+    TimesZero,
+    ZeroFactor,
+    ZeroLeaves,
+)
 from gradstep.graph.statistics import format_number, format_range
 from gradstep.records import LEAF, resolve
-from gradstep.text import plural
 
 _RECTIFIERS: Final = ("relu", "threshold", "leaky_relu", "elu", "relu6", "hardtanh")
 _CLAMPS: Final = ("clamp", "clip", "clamp_min", "clamp_max", "hardtanh", "relu6", "hardsigmoid")
@@ -31,40 +43,46 @@ _RESULT: Final = ("result", "output")
 _INPUT: Final = ("self", "input")
 
 
-def zero_reason(session: PassSession, index: int, output_nr: int) -> str:
-    """Say why node ``index`` sends zeros along an edge, "" where that is unknown."""
+def zero_reason(session: PassSession, index: int, output_nr: int) -> Reason | None:
+    """Return why node ``index`` sends zeros along an edge, None where that is unknown."""
     detail = session.detail(index)
     stem = session.graph.stem(index).rstrip("_")
     kept = {saved.name: saved.value for saved in detail.saved if saved.value is not None}
-    result, given = _first(kept, _RESULT), _first(kept, _INPUT)
-    known = result if result is not None else given
+    known = _first(kept, (*_RESULT, *_INPUT))
     if stem in _STEPS:
-        return f"the derivative of {stem} is 0 everywhere"
+        return FlatOp(stem)
     if stem in _RECTIFIERS and known is not None and known.statistics.maximum <= 0:
-        inputs = plural(known.statistics.size, "input")
+        size = known.statistics.size
         if known.statistics.is_zero and (name := _zero_leaf(session, index, "self")):
-            return f"{name} is 0 everywhere, and so are all {inputs} of {stem}"
-        return f"all {inputs} of {stem} are negative or 0, where its derivative is 0"
-    if stem in _CLAMPS and given is not None:
-        inputs = format_range(given.statistics)
-        return f"each input of {stem} is at or beyond its limits: the inputs are {inputs}"
-    if stem in _SATURATING and result is not None and _is_saturated(result):
-        if "softmax" in stem and not np.unique(result.array).size > 1:
-            return f"{stem} runs over one element, so its result is always {_ends(result)}"
-        return f"the result of {stem} is saturated, exactly {_ends(result)} everywhere"
+            return ZeroLeaves(stem, size, leaves=(name,))
+        return AllNegative(stem, size)
+    if reason := _of_a_curve(stem, kept):
+        return reason
     if stem in _OVERWRITING:
-        return "the value was overwritten in place, so none of it reaches the loss"
+        return Overwritten()
     zeros = _zero_factors(detail, output_nr)
     if zeros is None:
         zeros = [name for name, value in kept.items() if value.statistics.is_zero]
     if zeros:
         name = zeros[0].removeprefix("saved.")
         if leaf := _zero_leaf(session, index, name):
-            return f"it is a product with {leaf}, which is 0 everywhere"
-        return f"what {stem} multiplies it by is 0 everywhere"
+            return ZeroLeaves(stem, leaves=(leaf,))
+        return ZeroFactor(stem)
     if stem in _CHOOSING:
-        return f"{stem} selects the other value everywhere"
-    return _by_number(detail)
+        return OtherSelected(stem)
+    return TimesZero() if _multiplies_by_zero(detail) else None
+
+
+def _of_a_curve(stem: str, kept: Mapping[str, Value]) -> Reason | None:
+    """Return why an op whose curve is flat beyond its limits sends zeros."""
+    result, given = _first(kept, _RESULT), _first(kept, _INPUT)
+    if stem in _CLAMPS and given is not None:
+        return BeyondLimits(stem, format_range(given.statistics))
+    if stem in _SATURATING and result is not None and _is_saturated(result):
+        if "softmax" in stem and not np.unique(result.array).size > 1:
+            return OneElement(stem, _ends(result))
+        return AtEnds(stem, _ends(result))
+    return None
 
 
 def _zero_factors(detail: NodeDetail, output_nr: int) -> list[str] | None:
@@ -119,9 +137,6 @@ def _ends(result: Value) -> str:
     return " or ".join(ends)
 
 
-def _by_number(detail: NodeDetail) -> str:
-    """Say so where a rule multiplies by the number 0."""
-    for term in detail.terms:
-        if term.rule.endswith("· 0") or term.rule.startswith("0 ·"):
-            return "it multiplies by the number 0"
-    return ""
+def _multiplies_by_zero(detail: NodeDetail) -> bool:
+    """Return whether a rule multiplies by the number 0."""
+    return any(term.rule.endswith("· 0") or term.rule.startswith("0 ·") for term in detail.terms)

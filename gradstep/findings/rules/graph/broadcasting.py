@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operand
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_shape
@@ -17,7 +18,7 @@ _DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "
 Shape = tuple[int, ...]
 
 
-def find_broadcasts(subject: Subject) -> Iterator[Finding]:
+def find_broadcasts(subject: Subject) -> Iterator[Reason]:
     """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
     single number."""
     if not all(_is_number(subject, root) for root in map(subject.user_tensor, subject.roots)):
@@ -30,7 +31,7 @@ def find_broadcasts(subject: Subject) -> Iterator[Finding]:
             rows = [shape for shape in shapes if shape == (size,)]
             result = subject.graph.shapes[index]
             if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
-                yield _finding(subject, index, column, (size,), place, certain=bool(rows))
+                yield Broadcast(size, name, place, not rows).at_node(subject.graph, index)
                 break
 
 
@@ -57,21 +58,29 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
     return shapes
 
 
-def _finding(
-    subject: Subject, index: int, column: Shape, row: Shape, place: int, *, certain: bool
-) -> Finding:
-    size = column[0]
-    with_what = format_shape(row) if certain else f"probably {format_shape(row)}"
-    return Finding(
-        "warning", "broadcast",
-        f"{subject.graph.address(index)} broadcasts {format_shape(column)} with {with_what}: its "
-        f"result has {size * size:,} elements, one for every pair, instead of {size:,}",
-        "give both the same shape: squeeze(1) one, or unsqueeze(1) the other",
-        subject.graph.address(index), index, subject.source(index),
-        fix=with_operand(
-            subject.source(index), subject.graph.stem(index), place, "{}.squeeze(1)"
-        ),
-    )  # fmt: skip
+@dataclass(frozen=True)
+class Broadcast(Reason):
+    """A column and a row became a matrix; ``is_likely`` where only the column is known."""
+
+    code = "broadcast"
+    size: int = field(compare=False)
+    name: str
+    place: int
+    is_likely: bool
+
+    def text(self) -> str:
+        probably = "probably " if self.is_likely else ""
+        return (
+            f"{self.address} broadcasts {format_shape((self.size, 1))} with {probably}"
+            f"{format_shape((self.size,))}: its result has {self.size**2:,} elements, one for "
+            f"every pair, instead of {self.size:,}"
+        )
+
+    def remedy(self) -> str:
+        return "give both the same shape: squeeze(1) one, or unsqueeze(1) the other"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return with_operand(self.source, self.name, self.place, "{}.squeeze(1)")
 
 
 RULES: Final = (

@@ -4,15 +4,35 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import IN_PLACE, OpRecord
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.source_lines import calls_with
 
 
-def find_changed_inputs(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class ChangedInput(Reason):
+    """A ``module`` changes its input with ``name``, and ``user`` uses that again."""
+
+    code = "changed-input"
+    module: str
+    name: str
+    user: str
+
+    def text(self) -> str:
+        return (
+            f"{self.module} changes its input in place, with {self.name}(inplace=True), and "
+            f"{self.user} uses that input again: it gets what was changed"
+        )
+
+    def remedy(self) -> str:
+        return "leave out inplace=True in the first layer of that module"
+
+
+def find_changed_inputs(subject: Subject) -> Iterator[Reason]:
     """Yield an op that changes in place what a module was given, where the module goes on with the
     result, and the program uses its input again, as in a skip connection."""
     users: dict[OpRecord, list[OpRecord]] = defaultdict(list)
@@ -34,11 +54,8 @@ def find_changed_inputs(subject: Subject) -> Iterator[Finding]:
             if own and not before and any(after) and not all(after):
                 calls = calls_with("inplace", op.source.file) if op.source is not None else []
                 again = next(use for use, is_in in zip(users[op], after, strict=True) if not is_in)
-                yield Finding(
-                    "warning", "changed-input",
-                    f"{module} changes its input in place, with {op.name.rstrip('_')}(inplace=True)"
-                    f", and {again.name} uses that input again: it gets what was changed",
-                    "leave out inplace=True in the first layer of that module",
+                yield ChangedInput(
+                    module, op.name.rstrip("_"), again.name,
                     source=again.source or op.source, other=calls[0] if calls else None,
                 )  # fmt: skip
                 return

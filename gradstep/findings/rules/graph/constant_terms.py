@@ -3,40 +3,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord, reachable
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.rules.graph.terms import terms_of
 from gradstep.findings.source_lines import copies_of_numbers
 
 
-def find_constant_terms(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class CopiedTerm(Reason):
+    """A term is made of numbers that were copied out of tensors."""
+
+    code = "constant-term"
+
+    def text(self) -> str:
+        return (
+            "the loss has a term that learns nothing: torch.tensor() copies the numbers of other "
+            "tensors, and leaves their graphs behind"
+        )
+
+    def remedy(self) -> str:
+        return "join them with torch.stack(), or torch.cat()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return renamed(self.source, "tensor", "stack")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("tensor",)
+
+
+@dataclass(frozen=True)
+class ConstantTerm(Reason):
+    """The op ``name`` has no derivative, and ``user`` adds what comes of it to the loss."""
+
+    code = "constant-term"
+    name: str
+    user: str
+
+    def text(self) -> str:
+        return (
+            f"the loss has a term that learns nothing: {self.name}() has no derivative, so the "
+            f"term that {self.user} adds is a constant"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the term out "
+            "of the loss, and only print it"
+        )
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.name,)
+
+
+def find_constant_terms(subject: Subject) -> Iterator[Reason]:
     """Yield the numbers in the sum of a loss that an op without a derivative, such as argmax, made
     of values that have a graph; not what detach() or no_grad() took out on purpose."""
     for term in terms_of(record for record, _ in subject.origins).constant:
         for record in reachable([term]):
             at = record.source
             if at is not None and at in copies_of_numbers(at.file):
-                yield Finding(
-                    "warning", "constant-term",
-                    "the loss has a term that learns nothing: torch.tensor() copies the numbers of "
-                    "other tensors, and leaves their graphs behind",
-                    "join them with torch.stack(), or torch.cat()",
-                    source=at, other=term.source, fix=renamed(at, "tensor", "stack"),
-                )  # fmt: skip
+                yield CopiedTerm(source=at, other=term.source)
                 break
             if isinstance(record, OpRecord) and _cuts(record):
-                yield Finding(
-                    "warning", "constant-term",
-                    f"the loss has a term that learns nothing: {record.name}() has no derivative, "
-                    f"so the term that {term.name} adds is a constant",
-                    "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the "
-                    "term out of the loss, and only print it",
-                    source=record.source, other=term.source,
-                )  # fmt: skip
+                yield ConstantTerm(record.name, term.name, source=record.source, other=term.source)
                 break
 
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from linecache import getline
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from gradstep.capturing.statement import comparison_at, nodes_on
 from gradstep.contract.op_records import (
     WITHOUT_GRAPH,
-    Cut,
     LeafRecord,
     OpRecord,
     Record,
     reachable,
 )
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.contract.op_records import (
+    Cut as CutRecord,
+)
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.learning import ByInputs, Learning, confirmed
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import called_on, with_argument, without
 from gradstep.findings.rules.graph.leaves import find_unreached
 from gradstep.findings.rules.graph.subject import Subject
@@ -32,62 +36,278 @@ from gradstep.text import listed
 _TAKING_OUT: Final = ("detach",)
 """Ops that take a value out of the graph, where that is recorded as an op."""
 _INDICES: Final = ("argmax", "argmin", "argsort", "bincount", "searchsorted", "bucketize")
-_UNDER: Final = " ran under no_grad()"
 _CASTS: Final = ("cast", "to")
 _INEXACT: Final = ("float", "bfloat", "complex")
-_ON_PURPOSE: Final = (
-    "nothing to do if they are not to learn, as those of a teacher or a target network: no "
-    "optimizer has them"
-)
-_USE_IT: Final = "use the value itself where you need its gradient"
-_OF_SCORES: Final = (
-    "compute the loss from the scores, as cross_entropy(scores, labels) does; to choose by them in "
-    "the network, use softmax(), or gumbel_softmax(scores, hard=True)"
-)
-_OF_INTEGERS: Final = (
-    "an index or an integer has no derivative: weigh with floating-point numbers instead, such as "
-    "those of a softmax or of an interpolation"
-)
 
 
-def find_cuts_and_unreached(subject: Subject) -> list[Finding]:
+class Cut(Reason):
+    """Something took a value out of the graph; ``leaves`` get no gradient for that."""
+
+    code = "cut"
+    is_open = True
+    after = ("not-finite",)
+    explained_here_by: ClassVar[tuple[str, ...]] = ("unreached",)
+
+    def clause(self) -> str:
+        """Return what happened there."""
+        raise NotImplementedError
+
+    def advice(self) -> str:
+        """Return what helps where leaves get no gradient."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        if not self.leaves:
+            return f"{self.clause()}; no gradient flows back through it"
+        return f"{self.clause()}, so {self.named} {self.of('gets', 'get')} no gradient"
+
+    def remedy(self) -> str:
+        if not self.leaves:
+            return f"nothing if this is intended; otherwise {self.advice()}"
+        return self.advice()
+
+
+@dataclass(frozen=True)
+class TakenOut(Cut):
+    """A call that is there to take values out of the graph: ``how``."""
+
+    how: str
+
+    def clause(self) -> str:
+        return f"{self.how} takes a value out of the graph"
+
+    def advice(self) -> str:
+        return "use the value itself where you need its gradient"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return without(self.source, "detach", "data") if self.leaves else ()
+
+    def calls(self) -> tuple[str, ...]:
+        return _functions_in(self.how)
+
+
+@dataclass(frozen=True)
+class Numbers(Cut):
+    """An op gives numbers that have no derivative, of a ``dtype``; or indices, by a call."""
+
+    name: str
+    dtype: str
+
+    def clause(self) -> str:
+        if not self.dtype:
+            return f"{self.name} gives indices"
+        name = "a cast" if self.name in _CASTS else self.name
+        return f"{name} gives numbers of dtype {self.dtype}"
+
+    def advice(self) -> str:
+        if self.name.removesuffix("()") in _INDICES:
+            return (
+                "compute the loss from the scores, as cross_entropy(scores, labels) does; to "
+                "choose by them in the network, use softmax(), or gumbel_softmax(scores, hard=True)"
+            )
+        return (
+            "an index or an integer has no derivative: weigh with floating-point numbers instead, "
+            "such as those of a softmax or of an interpolation"
+        )
+
+    def calls(self) -> tuple[str, ...]:
+        return () if self.dtype else _functions_in(self.name)
+
+
+@dataclass(frozen=True)
+class WrongEstimator(Cut):
+    """A straight-through estimator passes no gradient to what it estimates."""
+
+    estimated: str
+
+    def clause(self) -> str:
+        return (
+            "a straight-through estimator passes on the gradient to other values than "
+            f"{self.estimated}"
+        )
+
+    def advice(self) -> str:
+        return (
+            f"use {self.estimated}, as it is before this line, in the loss that is to train "
+            f"{listed(self.leaves)}"
+        )
+
+
+@dataclass(frozen=True)
+class NotRecomputed(Cut):
+    """A reentrant checkpoint was given nothing with a graph."""
+
+    def clause(self) -> str:
+        return "checkpoint() keeps no graph where none of its inputs requires a gradient"
+
+    def advice(self) -> str:
+        return "pass use_reentrant=False to checkpoint()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return with_argument(self.source, "checkpoint", "use_reentrant", "False")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("checkpoint",)
+
+
+@dataclass(frozen=True)
+class UnderNoGrad(Cut):
+    """An op ran while gradients were off; ``is_meant`` if the leaves are not to learn."""
+
+    name: str
+    is_meant: bool = False
+
+    def clause(self) -> str:
+        return f"{self.name} ran under no_grad()"
+
+    def advice(self) -> str:
+        where = "" if self._switch is None else f", that of line {self._switch.line}"
+        return f"compute it outside no_grad(){where}"
+
+    def remedy(self) -> str:
+        if self.is_meant:
+            return (
+                "nothing to do if they are not to learn, as those of a teacher or a target "
+                "network: no optimizer has them"
+            )
+        return super().remedy()
+
+    def fix(self) -> tuple[Fix, ...]:
+        switch = self._switch
+        is_alone = switch is not None and getline(*switch).lstrip().startswith("@")
+        return (Fix(switch, ""),) if switch is not None and is_alone else ()
+
+    def calls(self) -> tuple[str, ...]:
+        return ("no_grad",)
+
+    @property
+    def _switch(self) -> Source | None:
+        return None if self.source is None else under_no_grad(self.source)
+
+
+@dataclass(frozen=True)
+class NoDerivative(Cut):
+    """An op has no derivative."""
+
+    name: str
+
+    def clause(self) -> str:
+        return f"{self.name} has no derivative"
+
+    def advice(self) -> str:
+        return "use an op that has one"
+
+
+@dataclass(frozen=True)
+class Compared(Cut):
+    """A comparison, as it is written, and what is ``smooth``."""
+
+    written: str
+    smooth: str
+
+    def clause(self) -> str:
+        return f"{self.written} is True or False"
+
+    def advice(self) -> str:
+        return self.smooth
+
+
+@dataclass(frozen=True)
+class ThroughNumPy(Cut):
+    """A value went through NumPy; ``how`` made a tensor of it again, at ``other``."""
+
+    how: str
+
+    def clause(self) -> str:
+        return f"a value was converted to NumPy, and {self.how} later made a constant from an array"
+
+    def advice(self) -> str:
+        return (
+            "compute it with the functions of the library instead of NumPy's, or in a custom "
+            "Function with its own backward"
+        )
+
+    def calls(self) -> tuple[str, ...]:
+        return _functions_in(self.how)
+
+
+@dataclass(frozen=True)
+class ConstantGradient(Cut):
+    """``how`` returned a gradient without a graph, which the loss uses."""
+
+    code = "create-graph"
+    is_open = True
+    after = ("cut",)
+    explained_here_by = ()
+    how: str
+
+    def clause(self) -> str:
+        return (
+            f"{self.how} returned a constant, and the loss uses it: no gradient flows back through "
+            "it"
+        )
+
+    def text(self) -> str:
+        return super().text() if self.leaves else self.clause()
+
+    def remedy(self) -> str:
+        return (
+            "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
+            "constant, leave this finding out with --ignore create-graph"
+        )
+
+    def fix(self) -> tuple[Fix, ...]:
+        return with_argument(self.source, "grad", "create_graph", "True", without="retain_graph")
+
+    def calls(self) -> tuple[str, ...]:
+        return _functions_in(self.how)
+
+
+def _functions_in(how: str) -> tuple[str, ...]:
+    """Return ``grad`` of ``autograd.grad()``, and ``detach`` of ``detach() or .data``."""
+    return tuple(
+        word.removesuffix("()").rpartition(".")[2] for word in how.split() if word.endswith("()")
+    )
+
+
+def find_cuts_and_unreached(subject: Subject) -> list[Reason]:
     """Return the cuts, and the leaves that the pass does not reach for other reasons."""
     findings, explained = _find_cuts(subject)
     return [*findings, *find_unreached(subject, explained)]
 
 
-def _find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
+def _find_cuts(subject: Subject) -> tuple[list[Reason], set[int]]:
     """Return the cuts, and the leaves, by identity, that they keep from having any gradient."""
-    findings: list[Finding] = []
+    found: list[Reason] = []
     lost: dict[int, Any] = {}
     others = subject.of_other_optimizers
     trained = subject.trained
     all_cuts = list(cuts(subject))
-    for number, (finding, leaves) in enumerate(all_cuts):
+    for number, (reason, leaves) in enumerate(all_cuts):
         lost.update((id(leaf), leaf) for leaf in leaves)
         if _is_part_of_another(number, all_cuts):
             continue
         ids = set(map(id, leaves))
         if ids and ids <= others.keys():
-            finding = replace(finding, severity="info")
-        elif ids and trained and ids.isdisjoint(trained) and _UNDER in finding.what:
-            finding = replace(finding, severity="info", remedy=_ON_PURPOSE)
-        findings.append(finding)
-    return findings, set(lost)
+            reason = replace(reason, is_note=True)
+        elif ids and trained and ids.isdisjoint(trained) and isinstance(reason, UnderNoGrad):
+            reason = replace(reason, is_note=True, is_meant=True)
+        found.append(reason)
+    return found, set(lost)
 
 
-def _is_part_of_another(number: int, all_cuts: Sequence[tuple[Finding, Sequence[Any]]]) -> bool:
+def _is_part_of_another(number: int, all_cuts: Sequence[tuple[Cut, Sequence[Any]]]) -> bool:
     """Return whether a later cut of the line keeps the same leaves, and more, from a gradient: the
     ops of a module under no_grad() come one after the other."""
-    finding, leaves = all_cuts[number]
-    ids, place = set(map(id, leaves)), (finding.source, finding.remedy)
-    return any(
-        ids < set(map(id, more)) and (other.source, other.remedy) == place
+    reason, leaves = all_cuts[number]
+    ids = set(map(id, leaves))
+    return bool(ids) and any(
+        ids < set(map(id, more)) and (type(other), other.source) == (type(reason), reason.source)
         for other, more in all_cuts[number + 1 :]
     )
 
 
-def cuts(subject: Subject) -> Iterator[tuple[Finding, Sequence[Any]]]:
+def cuts(subject: Subject) -> Iterator[tuple[Cut, Sequence[Any]]]:
     """Find each cut, and the leaves that it keeps from any gradient."""
     records = subject.records
     first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
@@ -95,21 +315,19 @@ def cuts(subject: Subject) -> Iterator[tuple[Finding, Sequence[Any]]]:
         yield from _cut_at(subject, record, first)
 
 
-def _cut_at(
-    subject: Subject, record: Record, first: int
-) -> Iterator[tuple[Finding, Sequence[Any]]]:
+def _cut_at(subject: Subject, record: Record, first: int) -> Iterator[tuple[Cut, Sequence[Any]]]:
     """Yield the cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
     if isinstance(record, LeafRecord):
         cut = record.cut
-        if cut is None:
-            return
-        lost = _lost(subject, (leaf() for leaf in cut.leaves))
-        if cut.how == WITHOUT_GRAPH:
-            yield _constant_gradient(subject, cut, lost), lost
-            return
-        if not lost and cut.departure is not None and cut.departure.number < first:
+        lost = () if cut is None else _lost(subject, (leaf() for leaf in cut.leaves))
+        if cut is None or (
+            cut.how != WITHOUT_GRAPH
+            and not lost
+            and cut.departure is not None
+            and cut.departure.number < first
+        ):
             return  # made from an array of this iteration, after one of an earlier had gone
-        yield _taken_out(subject, cut, lost), lost
+        yield replace(_of_leaf(cut, lost), leaves=tuple(map(subject.name, lost))), lost
         return
     if record.requires_grad or not any(
         isinstance(value, tuple) and value[0].requires_grad for value in record.inputs
@@ -118,42 +336,52 @@ def _cut_at(
     lost = _lost(subject, _leaves_behind(record))
     if not lost and record.attributes.get("in place"):
         return  # as a parameter begins, and as an optimizer changes it
-    fix: tuple[Fix, ...] = ()
-    if record.name in _TAKING_OUT:
-        yield _detached(subject, "", record.source, lost), lost
-        return
-    if not record.grad_mode:
-        what, remedy, fix = _under_no_grad(record)
-    elif record.dtype.startswith(_INEXACT):
-        what, remedy = f"{record.name} has no derivative", "use an op that has one"
-    elif lost and (compared := comparison_at(record.source, record.name)) is not None:
-        what, remedy = f"{compared.text} is True or False", compared.smooth
-    elif lost or (record.name in _CASTS and record.dtype != "bool"):
-        name = "a cast" if record.name in _CASTS else record.name
-        what = f"{name} gives numbers of dtype {record.dtype}"
-        remedy = _OF_SCORES if record.name in _INDICES else _OF_INTEGERS
+    if (reason := _of_op(record, is_lost=bool(lost))) is not None:
+        leaves = tuple(map(subject.name, lost))
+        yield replace(reason, leaves=leaves, is_note=not lost), lost
+
+
+def _of_leaf(cut: CutRecord, lost: Sequence[Any]) -> Cut:
+    """Return why a tensor was made anew that was computed from leaves."""
+    if cut.how == WITHOUT_GRAPH:
+        return ConstantGradient(cut.how, source=cut.source)
+    if cut.departure is None:
+        reason = _detached(cut.how, cut.source, is_lost=bool(lost))
     else:
-        return  # a mask or an index, as there should be
-    yield replace(_finding(subject, what, remedy, record.source, lost), fix=fix), lost
+        reason = ThroughNumPy(cut.how, source=cut.departure.source, other=cut.source)
+    return replace(reason, is_note=not lost)
 
 
-def _detached(subject: Subject, how: str, source: Source | None, lost: Sequence[Any]) -> Finding:
+def _of_op(record: OpRecord, *, is_lost: bool) -> Cut | None:
+    """Return why the result of an op has no graph; None of a mask or an index, as there should
+    be."""
+    name, source = record.name, record.source
+    if name in _TAKING_OUT:
+        return _detached("", source, is_lost=is_lost)
+    if not record.grad_mode:
+        if called_on(source, "checkpoint"):
+            return NotRecomputed(source=source)
+        return UnderNoGrad(name, source=source)
+    if record.dtype.startswith(_INEXACT):
+        return NoDerivative(name, source=source)
+    if is_lost and (compared := comparison_at(source, name)) is not None:
+        return Compared(compared.text, compared.smooth, source=source)
+    if is_lost or (name in _CASTS and record.dtype != "bool"):
+        return Numbers(name, record.dtype, source=source)
+    return None
+
+
+def _detached(how: str, source: Source | None, *, is_lost: bool) -> Cut:
     """Return what is found of a value that detach(), or ``how``, took out of the graph."""
-    line = "" if source is None else getline(source.file, source.line)
+    line = "" if source is None else getline(*source)
     if not how:
         written = [text for text in ("detach()", ".data") if text.rstrip(")") in line]
         how = " or ".join(written or ["detach()", ".data"])
     if how.removesuffix("()") in _INDICES:
-        return _finding(subject, f"{how} gives indices", _OF_SCORES, source, lost)
-    if lost and (estimated := _straight_through(source)):
-        names = listed([subject.name(leaf) for leaf in lost])
-        return _finding(
-            subject, f"a straight-through estimator passes on the gradient to other values than "
-            f"{estimated}", f"use {estimated}, as it is before this line, in the loss that is to "
-            f"train {names}", source, lost,
-        )  # fmt: skip
-    finding = _finding(subject, f"{how} takes a value out of the graph", _USE_IT, source, lost)
-    return replace(finding, fix=without(source, "detach", "data")) if lost else finding
+        return Numbers(how, "", source=source)
+    if is_lost and (estimated := _straight_through(source)):
+        return WrongEstimator(estimated, source=source)
+    return TakenOut(how, source=source)
 
 
 def _straight_through(source: Source | None) -> str:
@@ -171,59 +399,6 @@ def _straight_through(source: Source | None) -> str:
             ) if ast.unparse(passed) == ast.unparse(other):
                 return ast.unparse(used)
     return ""
-
-
-def _under_no_grad(record: OpRecord) -> tuple[str, str, tuple[Fix, ...]]:
-    """Return what is told of an op that ran while gradients were off, the remedy, and its lines."""
-    source = record.source
-    if called_on(source, "checkpoint"):
-        what = "checkpoint() keeps no graph where none of its inputs requires a gradient"
-        fix = with_argument(source, "checkpoint", "use_reentrant", "False")
-        return what, "pass use_reentrant=False to checkpoint()", fix
-    switch = None if source is None else under_no_grad(source)
-    is_alone = switch is not None and getline(switch.file, switch.line).lstrip().startswith("@")
-    where = "" if switch is None else f", that of line {switch.line}"
-    fix = (Fix(switch, ""),) if switch is not None and is_alone else ()
-    return f"{record.name}{_UNDER}", f"compute it outside no_grad(){where}", fix
-
-
-def _constant_gradient(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
-    """Return what is found of a gradient that the loss uses as a number."""
-    names = listed([subject.name(leaf) for leaf in lost]) if lost else ""
-    so = f", so {names} {'gets' if len(lost) == 1 else 'get'} no gradient" if lost else ""
-    return Finding(
-        "warning", "create-graph",
-        f"{cut.how} returned a constant, and the loss uses it: no gradient flows back through it"
-        f"{so}",
-        "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
-        "constant, leave this finding out with --ignore create-graph",
-        source=cut.source, leaves=tuple(subject.name(leaf) for leaf in lost),
-        fix=with_argument(cut.source, "grad", "create_graph", "True", without="retain_graph"),
-    )  # fmt: skip
-
-
-def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
-    if cut.departure is None:
-        return _detached(subject, cut.how, cut.source, lost)
-    what = f"a value was converted to NumPy, and {cut.how} later made a constant from an array"
-    remedy = (
-        "compute it with the functions of the library instead of NumPy's, or in a custom Function "
-        "with its own backward"
-    )
-    return _finding(subject, what, remedy, cut.departure.source, lost, cut.source)
-
-
-def _finding(
-    subject: Subject, what: str, remedy: str, source: Any, lost: Sequence[Any], other: Any = None
-) -> Finding:
-    if not lost:
-        text = f"{what}; no gradient flows back through it"
-        return Finding("info", "cut", text, f"nothing if this is intended; otherwise {remedy}",
-                       source=source, other=other)  # fmt: skip
-    names = [subject.name(leaf) for leaf in lost]
-    verb = "gets" if len(names) == 1 else "get"
-    text = f"{what}, so {listed(names)} {verb} no gradient"
-    return Finding("warning", "cut", text, remedy, source=source, other=other, leaves=tuple(names))
 
 
 def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
@@ -247,6 +422,14 @@ def _leaves_behind(record: OpRecord) -> Iterator[Any]:
                 yield from (leaf() for leaf in earlier.cut.leaves)
 
 
+def _in_run(reason: Reason, facts: Facts) -> Reason:
+    learning = {trained.name for trained in facts[Learning].trained.values()}
+    if isinstance(reason, ConstantGradient) and learning.isdisjoint(reason.leaves):
+        # by parameters, it may be a constant on purpose, as in first-order MAML
+        return reason if reason.source in facts[ByInputs].lines else replace(reason, is_note=True)
+    return confirmed(reason, facts)
+
+
 RULES: Final = (
     Rule(find_cuts_and_unreached, Meaning(
         "cut", "warning", "a value left the graph, so leaves have no gradient",
@@ -259,5 +442,5 @@ RULES: Final = (
         "Without create_graph=True, the result of autograd.grad() has no graph.",
         "(g,) = torch.autograd.grad(f, x)", "(g,) = torch.autograd.grad(f, x, create_graph=True)",
         "When the gradient is meant as a constant, as in first-order MAML.",
-    )),
+    ), needs=(Learning, ByInputs), in_run=_in_run),
 )  # fmt: skip

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord, Record
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.source_lines import calls_of
@@ -16,7 +17,50 @@ _LINEAR: Final = ("addmm", "linear")
 _SOFTMAX: Final = ("softmax", "log_softmax")
 
 
-def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class SoftmaxOverSamples(Reason):
+    """A softmax sums to 1 over the samples of a batch, not over the outputs of each."""
+
+    code = "softmax-dim"
+    name: str
+    samples: int = field(compare=False)
+    outputs: int = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.address} has dim=0: it sums to 1 over the {self.samples:,} samples, not over "
+            f"the {self.outputs:,} outputs of each"
+        )
+
+    def remedy(self) -> str:
+        return f"use {self.name}(..., dim=1)"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _with_dim(self.source, self.name, 1)
+
+
+@dataclass(frozen=True)
+class SoftmaxOverOtherKeys(Reason):
+    """A softmax runs along ``dim``, and the product after it sums over ``summed``."""
+
+    code = "softmax-dim"
+    dim: int
+    summed: int
+
+    def text(self) -> str:
+        return (
+            f"softmax has dim={self.dim}, and the product after it sums over dim {self.summed}: "
+            "the weights of a row do not sum to 1"
+        )
+
+    def remedy(self) -> str:
+        return f"use softmax(..., dim={self.summed})"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _with_dim(self.source, "softmax", self.summed)
+
+
+def find_softmax_over_samples(subject: Subject) -> Iterator[Reason]:
     """Yield a softmax along dimension 0 of what a linear layer with a bias gives for a batch: its
     rows are samples, and the probabilities of one class over all of them sum to 1."""
     graph = subject.graph
@@ -31,14 +75,7 @@ def find_softmax_over_samples(subject: Subject) -> Iterator[Finding]:
         if dim not in (0, -2) or min(node.output_shape) < 2:
             continue
         if len(before) == 1 and graph.stem(before[0]) in _LINEAR:
-            yield Finding(
-                "warning", "softmax-dim",
-                f"{graph.address(index)} has dim=0: it sums to 1 over the {node.output_shape[0]:,} "
-                f"samples, not over the {node.output_shape[1]:,} outputs of each",
-                f"use {name}(..., dim=1)",
-                graph.address(index), index, subject.source(index),
-                fix=_with_dim(subject.source(index), name, 1),
-            )  # fmt: skip
+            yield SoftmaxOverSamples(name, *node.output_shape).at_node(graph, index)
 
 
 def _with_dim(at: Source | None, name: str, dim: int) -> tuple[Fix, ...]:
@@ -53,7 +90,7 @@ def _with_dim(at: Source | None, name: str, dim: int) -> tuple[Fix, ...]:
 _PRODUCTS: Final = ("mm", "matmul", "bmm")
 
 
-def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
+def find_softmax_over_other_keys(subject: Subject) -> Iterator[Reason]:
     """Yield a softmax whose result is multiplied as a matrix along another dimension than that over
     which it sums to 1: weights of an attention that do not sum to 1."""
     for record in subject.records:
@@ -68,14 +105,9 @@ def find_softmax_over_other_keys(subject: Subject) -> Iterator[Finding]:
                 continue
             summed = len(shape) - 1 - place
             if dim % len(shape) != summed and shape[dim] > 1:
-                yield Finding(
-                    "warning", "softmax-dim",
-                    f"softmax has dim={dim}, and the product after it sums over dim "
-                    f"{summed - len(shape)}: the weights of a row do not sum to 1",
-                    f"use softmax(..., dim={summed - len(shape)})",
-                    source=softmax.source, other=record.source,
-                    fix=_with_dim(softmax.source, "softmax", summed - len(shape)),
-                )  # fmt: skip
+                yield SoftmaxOverOtherKeys(
+                    dim, summed - len(shape), source=softmax.source, other=record.source
+                )
 
 
 def _past_views(record: Record) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from gradstep.capturing.statement import tree_of
 from gradstep.debugger.snapshot.value import whole_array_of
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.model import Source
@@ -20,7 +21,26 @@ from gradstep.graph.model import Source
 _MOST = 1 << 20  # elements of leaves that are compared
 
 
-def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class EqualLeaves(Reason):
+    """Two weights begin equal, and are trained apart."""
+
+    code = "equal-leaves"
+
+    def text(self) -> str:
+        return (
+            f"{self.named} begin equal to the bit, and each gets a gradient of its own: from the "
+            "first step on they differ"
+        )
+
+    def remedy(self) -> str:
+        return "assign one in both places if they are to be shared; else initialize them apart"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _shared(self.source, self.leaves)
+
+
+def find_equal_leaves(subject: Subject) -> Iterator[Reason]:
     """Yield two weights of one optimizer that are equal to the bit, and are used side by side: a
     copy, where one module for both was meant. One that feeds the other, as in a stack of copied
     layers, is not."""
@@ -47,15 +67,9 @@ def find_equal_leaves(subject: Subject) -> Iterator[Finding]:
                     and (_differ(subject, pair, users) or _are_apart(pair, subject.behind, users))
                 ):
                     names = [subject.name(alike[place][1]) for place in (at, other)]
-                    yield Finding(
-                        "warning", "equal-leaves",
-                        f"{names[0]} and {names[1]} begin equal to the bit, and each gets a "
-                        "gradient of its own: from the first step on they differ",
-                        "assign one in both places if they are to be shared; else initialize them "
-                        "apart",
-                        source=_use(subject, alike[at][0], users), leaves=tuple(names),
-                        fix=_shared(_use(subject, alike[at][0], users), names),
-                    )  # fmt: skip
+                    yield EqualLeaves(
+                        leaves=tuple(names), source=_use(subject, alike[at][0], users)
+                    )
                     return
 
 

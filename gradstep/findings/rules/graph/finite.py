@@ -8,26 +8,30 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
 
 from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
-from gradstep.findings.rules.graph.away_from_zero import Advice, away_from_zero
+from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero
 from gradstep.findings.rules.graph.ingredients import (
+    DividesByZero,
+    InRow,
+    NothingToAverage,
+    TooLarge,
     along_a_dimension,
     divides_by_zero,
-    is_masked,
     numbers_there,
     of_finite_inputs,
     of_negative,
 )
 from gradstep.findings.rules.graph.subject import Subject
+from gradstep.findings.zeros import called_at
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import (
@@ -40,43 +44,54 @@ from gradstep.text import listed
 
 _CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "MaskedScatter")
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
-_TRACE = "gradstep check finds where it began, as does trace(values=True) around the forward pass"
-_EARLIER = (
-    "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first gradient "
-    "that is not finite"
-)
 
 
-class Given(NamedTuple):
-    """An input that is not finite, in words, and the line of the op behind it; or the name of a
-    ``leaf`` that learns."""
+@dataclass(frozen=True)
+class Given:
+    """An input that is not finite: a tensor of the program, or the result of the op ``name``, which
+    is so since ``began_at``; ``learns`` says that the tensor is a leaf with a gradient."""
 
-    text: str
-    source: Source | None
-    leaf: str = ""
+    name: str
+    amount: str = field(compare=False)
+    is_result: bool = False
+    began_at: str = ""
+    source: Source | None = None
+    learns: bool = False
+
+    @property
+    def text(self) -> str:
+        """The same in words."""
+        if not self.is_result:
+            return f"{self.name} with {self.amount}"
+        began = f", which began at {self.began_at}" if self.began_at else ""
+        return f"the result of {self.name} with {self.amount}{began}"
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+@dataclass(frozen=True)
+class Beginning(Reason):
     """The first value of the forward pass that is not finite: op ``name`` "produces" it, a leaf of
     that name "has" it, or the node "saved" it and nothing is known of where it came from.
 
     ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
-    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known, and
-    ``advice`` is for the op itself.
+    another op made NaN, ``became`` says of which trouble, and where.  ``certain`` says that all
+    inputs are known, ``there`` what is known of them, and ``advice`` is for the op itself.
+    ``check`` is the command that finds out more.
     """
 
+    code = "not-finite"
+    is_open = True
+    after = ("changed",)
     trouble: Trouble
     name: str
     verb: Literal["produces", "has", "saved"]
-    amount: str
-    index: int | None = None
-    source: Source | None = None
-    there: str = ""
+    amount: str = field(compare=False)
+    saved: str = ""
+    there: Reason | None = None
     given: tuple[Given, ...] = ()
-    became: str = ""
+    became: tuple[str, str] = ("", "")
     certain: bool = True
-    advice: Advice | None = None
+    advice: Reason | None = None
+    check: str = "gradstep check"
 
     @property
     def headline(self) -> str:
@@ -93,44 +108,95 @@ class Beginning:
             where = f"inside {where}"
         else:
             where = f"at {where}"
-        return f"{self.trouble} began in the forward pass, {where}{self.became}"
+        return f"{self.trouble} began in the forward pass, {where}{self._became}"
 
     @property
-    def what(self) -> str:
-        """The effect of the op: ``log:1 produces nan at 1 of 2 places, first at [0], ...``."""
-        given = ""
-        if self.given:
-            are = "its input is" if len(self.given) == 1 else "its inputs are"
-            given = f"; {are} {listed([value.text for value in self.given])}"
-        return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
+    def _became(self) -> str:
+        trouble, place = self.became
+        return trouble and f", and became {trouble} at {place}"
+
+    @property
+    def place(self) -> str:
+        """How much of what is not finite, first where, and what is known of the inputs there."""
+        amount = f"{self.saved} with {self.amount}" if self.saved else self.amount
+        return f"{amount}{self.there.text() if self.there else ''}"
 
     @property
     def older(self) -> list[str]:
         """The leaves that learn and had it before the forward pass, where they alone had."""
-        leaves = [value.leaf for value in self.given]
-        return leaves if all(leaves) else []
+        is_older = all(value.learns for value in self.given)
+        return [value.name for value in self.given] if is_older else []
 
-    @property
-    def finding(self) -> Finding:
-        """The same as a finding."""
-        return Finding(
-            "warning", "not-finite", self.what, self.remedy,
-            "" if self.index is None else self.name, self.index, self.source,
-            self.given[0].source if self.given else None,
-            fix=() if self.advice is None else self.advice.fix,
-        )  # fmt: skip
+    def text(self) -> str:
+        given = ""
+        if self.given:
+            are = "its input is" if len(self.given) == 1 else "its inputs are"
+            given = f"; {are} {listed([value.text for value in self.given])}"
+        return f"{self.name} {self.verb} {self.place}{given}{self._became}"
 
-    @property
     def remedy(self) -> str:
-        """The advice, in words."""
         if self.advice is not None:
-            return self.advice.text
+            return self.advice.remedy()
         if not self.certain:
-            return _TRACE
-        return _EARLIER if self.older else "check how these values are computed"
+            return (
+                f"{self.check} finds where it began, as does trace(values=True) around the forward "
+                "pass"
+            )
+        if self.older:
+            return (
+                "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first "
+                "gradient that is not finite"
+            )
+        return "check how these values are computed"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.advice is None else self.advice.fix()
+
+    def parts(self) -> tuple[Reason, ...]:
+        return () if self.there is None else (self.there,)
+
+    def calls(self) -> tuple[str, ...]:
+        names = [self.name, *(value.name for value in self.given if value.is_result)]
+        return tuple(map(called_at, [*names, self.became[1]]))
 
 
-def find_not_finite(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Unmasked(Advice):
+    """Leaves a row of a softmax that is masked everywhere finite."""
+
+    def remedy(self) -> str:
+        return "mask with a large negative number, which leaves such a row finite"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return Line(self.source).rewritten(_finite)
+
+
+@dataclass(frozen=True)
+class LookAtInputs(Advice):
+    """Nothing is known of what the op ``name`` was given; "" of data, which no leaf made."""
+
+    name: str
+
+    def remedy(self) -> str:
+        if self.name:
+            return f"look at what {self.name} is given there: its inputs were not recorded"
+        return (
+            "look at how these data are made: values may be missing, or a column that is the same "
+            "everywhere may be divided by its standard deviation"
+        )
+
+
+def _finite(node: ast.expr) -> str | None:
+    """Return a large number for minus infinity."""
+    match node:
+        case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="-inf")]):
+            return "-1e9"
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Attribute(attr="inf")):
+            return "-1e9"
+    return None
+
+
+def find_not_finite(subject: Subject) -> Iterator[Reason]:
     """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
     infinite on purpose, and leave the loss finite.  Of a forward pass that was not traced, what
     the graph itself tells of the loss."""
@@ -143,14 +209,14 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
     for trouble, starts in places:
         origin = values.first(starts, trouble)
         if origin is not None:
-            yield _beginning(subject, values, origin, trouble).finding
+            yield _beginning(subject, values, origin, trouble)
             return
     for root in () if subject.origins else subject.engine.tensors(subject.roots):
         known = subject.engine.statistics(subject.user_tensor(root))
         if known is not None and known.trouble:
             index = subject.order.index(resolve(root.edge)[0])
             if (began := forward_cause(subject, index)) is not None:
-                yield began.finding
+                yield began
                 return
 
 
@@ -205,11 +271,11 @@ def _saved(
     known = kept.statistics
     trouble = known.trouble or "nan"
     array = kept.array if kept.has_numbers else None
-    return Beginning(
-        trouble, subject.graph.address(index), "saved",
-        f"{name} with {amount_text(known, trouble, array)}", index, subject.source(index),
+    began = Beginning(
+        trouble, subject.graph.address(index), "saved", amount_text(known, trouble, array), name,
         certain=certain,
     )  # fmt: skip
+    return began.at_node(subject.graph, index)
 
 
 def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | None:
@@ -222,7 +288,9 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
             known = None if leaf is None else subject.engine.statistics(subject.user_tensor(leaf))
             if known is not None and known.amount(trouble):
                 name = subject.names.of(leaf) or "a leaf"
-                return Beginning(trouble, name, "has", amount_text(known, trouble), place)
+                return Beginning(
+                    trouble, name, "has", amount_text(known, trouble), address=name, index=place
+                )
             continue
         for name, kept in _saved_values(subject, node):
             if kept.statistics.amount(trouble):
@@ -272,81 +340,59 @@ def _beginning(
     for operand, kind in given:
         first = values.first([operand], kind)
         if first is not None and kind != trouble and _made_of_finite(values, first):
-            became = f", and became {trouble} at {_named(subject, origin)}"
+            became = trouble, _named(subject, origin)
             return replace(_beginning(subject, values, first, kind), became=became)
     certain = _all_known(values, origin)
-    there = ""
+    there: Reason | None = None
     if certain and not given:
         there = of_finite_inputs(values, origin, trouble)
     elif not given and divides_by_zero(values, origin, trouble):
-        certain, there = True, ", where it divides by 0"
+        certain, there = True, DividesByZero()
     elif given:
         there = along_a_dimension(values, origin, trouble)
-    source = _source(subject, record)
-    advice = None
-    if is_masked(there):
-        advice = _unmasked(_source(subject, given[0][0][0]))
-    elif certain and not given:
-        advice = _advice(values, origin, source, trouble, there)
-    elif (
-        not certain and not given and not any(is_computed(operand) for operand in inputs_of(origin))
-    ):
-        advice = Advice(
-            f"look at what {record.name} is given there: its inputs were not recorded"
-            if record.requires_grad else
-            "look at how these data are made: values may be missing, or a column that is the same "
-            "everywhere may be divided by its standard deviation"
-        )  # fmt: skip
-    return Beginning(
-        trouble, _named(subject, origin), "produces", amount, subject.index_of(record),
-        source, there, tuple(_given(subject, values, *pair) for pair in given),
-        certain=certain, advice=advice,
+    given_there = tuple(_given(subject, values, *pair) for pair in given)
+    index = subject.index_of(record)
+    began = Beginning(
+        trouble, _named(subject, origin), "produces", amount, there=there, given=given_there,
+        certain=certain, source=_source(subject, record),
+        other=given_there[0].source if given_there else None,
+        address="" if index is None else _named(subject, origin), index=index,
     )  # fmt: skip
+    return replace(began, advice=_advice(subject, values, origin, began, given))
 
 
 def _advice(
-    values: ForwardValues, origin: Origin, source: Source | None, trouble: Trouble, there: str
-) -> Advice:
-    record, numbers = origin[0], numbers_there(values, origin, trouble)
-    if not isinstance(record, OpRecord):
-        return Advice("")
-    if "ignore_index" in there:
-        return Advice("leave such batches out: a mean over no target is 0 / 0")
-    if "have the weight 0" in there:
-        return Advice("give these classes a weight above 0, or leave such batches out")
-    if "has no elements" in there:
-        return Advice("leave this term out where there is nothing to compute it from")
-    if record.dtype != "float16" and "(the largest" in there and not _LIMITS & {record.name}:
-        return Advice(
-            "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
-            "the data"
-        )
+    subject: Subject,
+    values: ForwardValues,
+    origin: Origin,
+    began: Beginning,
+    given: list[tuple[Origin, Trouble]],
+) -> Reason | None:
+    """Return what helps; None where what the op was given has to be looked at first."""
+    record, there = origin[0], began.there
+    assert isinstance(record, OpRecord)
+    if isinstance(there, InRow) and there.is_masked:
+        return Unmasked(source=_source(subject, given[0][0][0]))
+    if given:
+        return None
+    if not began.certain:
+        is_data = not any(is_computed(operand) for operand in inputs_of(origin))
+        return LookAtInputs(record.name if record.requires_grad else "") if is_data else None
+    is_wide = record.dtype == "float16" or record.name in _LIMITS
+    if isinstance(there, NothingToAverage) or (isinstance(there, TooLarge) and not is_wide):
+        return there
+    numbers = numbers_there(values, origin, began.trouble)
     is_number = len(record.inputs) > 1 and not isinstance(record.inputs[1], tuple)
-    return away_from_zero(
-        source, record.name,
-        is_negative=of_negative(record, trouble) or (bool(numbers) and float(numbers[0]) < 0),
+    return AwayFromZero(
+        record.name,
+        is_negative=of_negative(record, began.trouble) or (bool(numbers) and float(numbers[0]) < 0),
         by_number=record.name == "div" and is_number, is_half=record.dtype == "float16",
+        source=began.source,
     )  # fmt: skip
 
 
 _LIMITS: Final = {"exp", "exp2", "expm1", "sinh", "cosh", "div", "reciprocal", "rsqrt"}
 """Ops that make a large result of no large inputs."""
-
-
-def _unmasked(source: Source | None) -> Advice:
-    """Return what leaves a row of a softmax that is masked everywhere finite."""
-    text = "mask with a large negative number, which leaves such a row finite"
-    line = Line(source)
-
-    def finite(node: ast.expr) -> str | None:
-        match node:
-            case ast.Call(func=ast.Name(id="float"), args=[ast.Constant(value="-inf")]):
-                return "-1e9"
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Attribute(attr="inf")):
-                return "-1e9"
-        return None
-
-    return Advice(text, line.rewritten(finite))
 
 
 def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
@@ -376,12 +422,13 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
         amount = amount_text(values.statistics(origin), trouble, values.array(origin))
-        return Given(f"{name} with {amount}", None, name if origin[0].requires_grad else "")
-    text = f"the result of {name} with {amount_text(values.statistics(origin), trouble)}"
+        return Given(name, amount, learns=origin[0].requires_grad)
     first = values.first([origin], trouble) or origin
-    if first[0] is not origin[0]:
-        text = f"{text}, which began at {_named(subject, first)}"
-    return Given(text, _source(subject, first[0]))
+    return Given(
+        name, amount_text(values.statistics(origin), trouble), is_result=True,
+        began_at=_named(subject, first) if first[0] is not origin[0] else "",
+        source=_source(subject, first[0]),
+    )  # fmt: skip
 
 
 def _source(subject: Subject, record: Record) -> Source | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import FunctionType, MethodType
 from typing import Any, Final
 
 from gradstep.capturing.hook_lines import registered_at
 from gradstep.capturing.sources import definition
 from gradstep.contract.module_paths import named_modules
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
+from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
 
 _ON_MODULES = (
@@ -18,33 +20,52 @@ _ON_MODULES = (
 )  # fmt: skip
 
 
-def find_duplicates(subject: Subject) -> Iterator[Finding]:
-    """Yield one finding per hook that sits more than once in the same place."""
+def find_duplicates(subject: Subject) -> Iterator[Reason]:
+    """Yield one reason per hook that sits more than once in the same place."""
     for index, node in enumerate(subject.order):
         leaf = subject.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
         for table in subject.engine.hooks(node):
             for hook, lines in _repeated(table):
-                yield _finding(hook, lines, place, index)
+                yield _reason(hook, lines, place, index)
     for where, module in _modules(subject):
         for attribute in _ON_MODULES:
             for hook, lines in _repeated(getattr(module, attribute, {})):
-                yield _finding(hook, lines, where, None)
+                yield _reason(hook, lines, where, None)
 
 
-def _finding(hook: Any, lines: Sequence[Source | None], place: str, index: int | None) -> Finding:
-    times = f"{len(lines)} times"  # a number, which makes no other finding of it
+@dataclass(frozen=True)
+class DuplicateHook(Reason):
+    """A hook is registered several ``times`` on a ``place``."""
+
+    code = "duplicate-hook"
+    name: str
+    times: int = field(compare=False)
+    place: str
+
+    def text(self) -> str:
+        return (
+            f"the hook {self.name} is registered {self.times} times on {self.place}, and will run "
+            f"{self.times} times"
+        )
+
+    def remedy(self) -> str:
+        return "register it once, outside the loop, or remove() the previous handle"
+
+    def calls(self) -> tuple[str, ...]:
+        return (called_at(self.place),)
+
+
+def _reason(hook: Any, lines: Sequence[Source | None], place: str, index: int | None) -> Reason:
     name = getattr(hook, "__qualname__", type(hook).__name__)
     code = getattr(hook, "__code__", None)  # a method has that of its function
     known = [line for line in lines if line is not None]
     if not known and code is not None:
         known = [definition(code)]
     first, last = (known[0], known[-1]) if known else (None, None)
-    return Finding(
-        "warning", "duplicate-hook",
-        f"the hook {name} is registered {times} on {place}, and will run {times}",
-        "register it once, outside the loop, or remove() the previous handle",
-        place if index is not None else "", index, first, None if first == last else last,
+    return DuplicateHook(
+        name, len(lines), place, address=place if index is not None else "", index=index,
+        source=first, other=None if first == last else last,
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord, Origin
+from gradstep.findings.finding import Reason
 from gradstep.graph.statistics import Trouble, first_place, format_element, format_number
 from gradstep.text import listed, plural
 
@@ -22,22 +24,150 @@ _POLES: Final = ("atanh", "erfinv", "logit", "log1p", "ctc_loss")
 _AT_ZERO: Final = ("pow", "div", "reciprocal", "rsqrt", "log", "log2", "log10")
 _SPREADS: Final = ("std", "var", "std_mean", "var_mean")
 _BY_CLASS: Final = ("nll_loss", "cross_entropy")
+_MINUS_INFINITY: Final = "\N{MINUS SIGN}inf"
 
 
-def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
+@dataclass(frozen=True)
+class AtNumbers(Reason):
+    """The ``numbers`` that an op was given there, in words; none where they are not known."""
+
+    numbers: tuple[str, ...] = field(default=(), compare=False)
+    is_negative: bool = False
+
+    def text(self) -> str:
+        if self.numbers:
+            are = "input is" if len(self.numbers) == 1 else "inputs are"
+            return f", where its {are} {listed(self.numbers)}"
+        if self.is_negative:
+            return ", where its input is negative"
+        return ", although its inputs are finite"
+
+
+@dataclass(frozen=True)
+class TooLarge(AtNumbers):
+    """The same, where the result is too large for its dtype."""
+
+    explained_by = ("exploding", "large-steps")
+    dtype: str = ""
+
+    def text(self) -> str:
+        return f"{super().text()} (the largest {self.dtype} is {_LARGEST[self.dtype]})"
+
+    def remedy(self) -> str:
+        return (
+            "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
+            "the data"
+        )
+
+
+@dataclass(frozen=True)
+class DividesByZero(Reason):
+    """An op divides by 0, whatever its other input is."""
+
+    def text(self) -> str:
+        return ", where it divides by 0"
+
+
+@dataclass(frozen=True)
+class SpreadOfFew(Reason):
+    """A standard deviation is computed from too few elements."""
+
+    size: int = field(compare=False)
+    correction: float = field(compare=False)
+
+    def text(self) -> str:
+        number = plural(self.size, "element")
+        return (
+            f", because it is computed from {number}, and divides by {self.size} − "
+            f"{self.correction}"
+        )
+
+
+@dataclass(frozen=True)
+class NoAlignment(Reason):
+    """A target is too long for a CTC loss."""
+
+    def text(self) -> str:
+        return ", because no alignment fits: that target is too long for its input"
+
+
+class NothingToAverage(Reason):
+    """A mean of nothing."""
+
+
+@dataclass(frozen=True)
+class NoElements(NothingToAverage):
+    """There is nothing to take the mean of."""
+
+    def text(self) -> str:
+        return ", because its input has no elements"
+
+    def remedy(self) -> str:
+        return "leave this term out where there is nothing to compute it from"
+
+
+@dataclass(frozen=True)
+class AllIgnored(NothingToAverage):
+    """All targets are those that a loss leaves out."""
+
+    targets: int = field(compare=False)
+    ignored: float = field(compare=False)
+
+    def text(self) -> str:
+        targets = plural(self.targets, "target")
+        number = format_number(self.ignored)
+        return f", because all {targets} are ignore_index ({number}): a mean of none"
+
+    def remedy(self) -> str:
+        return "leave such batches out: a mean over no target is 0 / 0"
+
+
+@dataclass(frozen=True)
+class NoWeight(NothingToAverage):
+    """All targets have the weight 0."""
+
+    def text(self) -> str:
+        return ", because the classes of all its targets have the weight 0"
+
+    def remedy(self) -> str:
+        return "give these classes a weight above 0, or leave such batches out"
+
+
+@dataclass(frozen=True)
+class InRow(Reason):
+    """Where the first element is of what an op does along one dimension: the row, "" of a vector,
+    its ``size``, and how many of what is not finite are there."""
+
+    row: str = field(compare=False)
+    size: int = field(compare=False)
+    counts: tuple[tuple[int, str], ...] = field(compare=False)
+
+    def text(self) -> str:
+        counts = [
+            f"{'all' if count == self.size else f'{count} of its'} {self.size} inputs are {what}"
+            for count, what in self.counts
+        ]
+        where = f", in row {self.row}" if self.row else ""
+        return f"{where}, where {' and '.join(counts)}"
+
+    @property
+    def is_masked(self) -> bool:
+        """Whether all of it is minus infinity."""
+        return self.counts == ((self.size, _MINUS_INFINITY),)
+
+
+def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) -> Reason:
     """Describe the inputs of an op that made ``trouble`` of finite numbers."""
     record = origin[0]
     if not isinstance(record, OpRecord):
-        return ", although its inputs are finite"
+        return AtNumbers()
     there = numbers_there(values, origin, trouble)
     if not there and (reason := _reason(values, record, origin[1])):
-        return f", because {reason}"
-    text = _numbers(there) if there else ", although its inputs are finite"
-    if not there and of_negative(record, trouble):
-        text = ", where its input is negative"
+        return reason
+    numbers, negative = tuple(map(format_element, there)), of_negative(record, trouble)
     if trouble == "inf" and _overflows(record, there):
-        text = f"{text} (the largest {record.dtype} is {_LARGEST[record.dtype]})"
-    return text
+        return TooLarge(numbers, negative, record.dtype)
+    return AtNumbers(numbers, negative)
 
 
 def of_negative(record: OpRecord, trouble: Trouble) -> bool:
@@ -75,11 +205,6 @@ def _overflows(record: OpRecord, there: list[Any]) -> bool:
     return record.dtype in _LARGEST and not at_pole
 
 
-def _numbers(there: list[Any]) -> str:
-    are = "input is" if len(there) == 1 else "inputs are"
-    return f", where its {are} {listed([format_element(number) for number in there])}"
-
-
 def numbers_there(values: ForwardValues, origin: Origin, trouble: Trouble) -> list[Any]:
     """Return what an op that works element by element is given at its first NaN or infinity."""
     record, result = origin[0], values.array(origin)
@@ -94,23 +219,19 @@ def numbers_there(values: ForwardValues, origin: Origin, trouble: Trouble) -> li
     return numbers
 
 
-def _reason(values: ForwardValues, record: OpRecord, nr: int) -> str:
-    """Say what is known of ops that divide by how much they are given."""
+def _reason(values: ForwardValues, record: OpRecord, nr: int) -> Reason | None:
+    """Return what is known of ops that divide by how much they are given."""
     if divides_by_none(record, nr):
-        count, correction = _spread_of(record, nr)
-        number = plural(count, "element")
-        return f"it is computed from {number}, and divides by {count} − {correction}"
+        return SpreadOfFew(*_spread_of(record, nr))
     if record.name == "ctc_loss":
-        return "no alignment fits: that target is too long for its input"
+        return NoAlignment()
     known = [values.statistics(item) if isinstance(item, tuple) else None for item in record.inputs]
     first = known[0] if known else None
     if first is None:
-        return ""
+        return None
     if not first.size:
-        return "its input has no elements"
-    if record.name.startswith(_BY_CLASS):
-        return _of_targets(values, record)
-    return ""
+        return NoElements()
+    return _of_targets(values, record) if record.name.startswith(_BY_CLASS) else None
 
 
 def divides_by_none(record: OpRecord, nr: int) -> bool:
@@ -130,60 +251,50 @@ def _spread_of(record: OpRecord, nr: int) -> tuple[int, float]:
     return math.prod(shape) // size, record.attributes.get("correction", 1)
 
 
-def _of_targets(values: ForwardValues, record: OpRecord) -> str:
-    """Say why there is nothing to take the mean of."""
+def _of_targets(values: ForwardValues, record: OpRecord) -> Reason | None:
+    """Return why there is nothing to take the mean of."""
     _, target, weight, *_ = (
         *(values.array(value) if isinstance(value, tuple) else None for value in record.inputs),
         None, None,
     )  # fmt: skip
     if target is None or target.dtype.kind not in "iu":
-        return ""
+        return None
     ignored = record.attributes.get("ignore_index", -100)
     used = target[target != ignored]
     if not used.size:
-        targets = plural(target.size, "target")
-        return f"all {targets} are ignore_index ({format_number(ignored)}): a mean of none"
-    if weight is not None and not weight[used].any():
-        return "the classes of all its targets have the weight 0"
-    return ""
+        return AllIgnored(target.size, ignored)
+    return NoWeight() if weight is not None and not weight[used].any() else None
 
 
-def along_a_dimension(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
-    """Describe what an op that works along one dimension, as a softmax does, is given there where
-    its first NaN or infinity is."""
+def along_a_dimension(values: ForwardValues, origin: Origin, trouble: Trouble) -> InRow | None:
+    """Return what an op that works along one dimension, as a softmax does, is given there where its
+    first NaN or infinity is; None where that is not known."""
     record, result = origin[0], values.array(origin)
     if not isinstance(record, OpRecord) or result is None or not record.inputs:
-        return ""
+        return None
     dim, first = record.attributes.get("dim"), record.inputs[0]
     given = values.array(first) if isinstance(first, tuple) else None
     if not isinstance(dim, int) or given is None or given.shape != result.shape:
-        return ""
+        return None
     place: list[Any] = list(first_place(result, trouble))
     if not place:
-        return ""
+        return None
     place[dim] = slice(None)
     row = given[tuple(place)]
     place[dim] = ":"
-    counts = list(_counts(row))
-    where = ", ".join(map(str, place))
-    row_text = f", in row [{where}]" if len(place) > 1 else ""
-    return f"{row_text}, where {' and '.join(counts)}" if counts else ""
+    where = f"[{', '.join(map(str, place))}]" if len(place) > 1 else ""
+    counts = tuple(_counts(row))
+    return InRow(where, row.size, counts) if counts else None
 
 
-def is_masked(there: str) -> bool:
-    """Return whether :func:`along_a_dimension` said that a row is minus infinity everywhere."""
-    return there.endswith("inputs are \N{MINUS SIGN}inf") and "all" in there
-
-
-def _counts(row: NDArray[Any]) -> Iterator[str]:
-    for count, word in (
+def _counts(row: NDArray[Any]) -> Iterator[tuple[int, str]]:
+    for count, what in (
         (np.isnan(row).sum(), "nan"),
-        (np.isneginf(row).sum(), "\N{MINUS SIGN}inf"),
+        (np.isneginf(row).sum(), _MINUS_INFINITY),
         (np.isposinf(row).sum(), "inf"),
     ):
         if count:
-            some = "all" if count == row.size else f"{count} of its"
-            yield f"{some} {row.size} inputs are {word}"
+            yield int(count), what
 
 
 def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:

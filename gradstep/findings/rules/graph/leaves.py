@@ -3,25 +3,191 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gradstep.contract.module_paths import named_modules
-from gradstep.contract.op_records import Departure
 from gradstep.contract.parameters import named_parameters
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.records import LEAF, resolve
 from gradstep.text import listed
 
-_IN_LISTS = (
-    "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not find those in "
-    "a plain list"
-)
 _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
 
 
-def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
+class _Unreached(Reason):
+    code = "unreached"
+    is_open = True
+    after = ("create-graph",)
+
+
+@dataclass(frozen=True)
+class Template(_Unreached):
+    """A ``module`` is there to be copied only."""
+
+    module: str
+
+    def text(self) -> str:
+        return f"the loss depends on no parameter of {self.module}"
+
+    def remedy(self) -> str:
+        return "nothing to do if it is only a template for copies"
+
+
+@dataclass(frozen=True)
+class OfAnotherLoss(_Unreached):
+    """Leaves are those of other ``optimizers``, which have none that the pass reaches."""
+
+    optimizers: tuple[str, ...]
+
+    def text(self) -> str:
+        whose = listed(self.optimizers)
+        return f"the loss does not depend on {self.named}, which {whose} trains"
+
+    def remedy(self) -> str:
+        return "nothing to do if another loss covers this"
+
+
+@dataclass(frozen=True)
+class OfNoOptimizer(_Unreached):
+    """No optimizer has the leaves of these ``names``."""
+
+    names: tuple[str, ...]
+
+    def text(self) -> str:
+        return f"the loss does not depend on {listed(self.names)}, which no optimizer has"
+
+    def remedy(self) -> str:
+        are = "it is" if len(self.names) == 1 else "they are"
+        return f"nothing to do if {are} not to learn, as the parameters of a target network"
+
+
+@dataclass(frozen=True)
+class OfIdleModules(_Unreached):
+    """The modules of leaves did not run."""
+
+    def text(self) -> str:
+        modules = self.of("module", "modules")
+        return (
+            f"the loss does not depend on {self.named}, whose {modules} did not run in this "
+            "forward pass"
+        )
+
+    def remedy(self) -> str:
+        return "nothing to do if another loss covers this"
+
+
+@dataclass(frozen=True)
+class Unused(_Unreached):
+    """The loss does not depend on leaves; ``is_unknown`` if a pass inside of a node may reach
+    them."""
+
+    is_unknown: bool
+
+    def text(self) -> str:
+        unless = ", unless a backward pass inside a checkpoint does" if self.is_unknown else ""
+        return (
+            f"{self.named} {self.of('requires', 'require')} a gradient, but the loss does not "
+            f"depend on {self.of('it', 'them')}{unless}"
+        )
+
+    def remedy(self) -> str:
+        if self.is_unknown:
+            return "checkpoint with use_reentrant=False to find out"
+        return f"use {self.of('it', 'them')} in the loss, or set requires_grad=False"
+
+
+@dataclass(frozen=True)
+class HandedOut(Reason):
+    """A value computed from leaves was handed out by ``how``, and the loss may use it."""
+
+    code = "cut"
+    is_open = True
+    after = ("not-finite",)
+    explained_here_by = ("unreached",)
+    how: str
+
+    def text(self) -> str:
+        gets, them = self.of("gets", "get"), self.of("it", "them")
+        return (
+            f"{self.named} {gets} no gradient: the loss does not depend on {them}, but {self.how} "
+            f"took a value computed from {them} out of the graph"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "use the value itself where you need its gradient, not an array, a number or an index"
+        )
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.how.removesuffix("()").rpartition(".")[2],)
+
+
+@dataclass(frozen=True)
+class OldGradients(Reason):
+    """Leaves have a gradient already."""
+
+    code = "stale-grad"
+    after = ("zero-grad",)
+    is_listed: bool = False
+
+    def text(self) -> str:
+        has = self.of("has", "have")
+        return (
+            f"{self.named} {has} a .grad from an earlier backward(), and the new gradient will be "
+            "added to it"
+        )
+
+    def remedy(self) -> str:
+        return "call optimizer.zero_grad() first, unless you accumulate gradients on purpose"
+
+
+@dataclass(frozen=True)
+class ForgottenGradients(OldGradients):
+    """Leaves that no optimizer has have a gradient already; ``is_listed`` if that is because their
+    modules are in a plain list."""
+
+    def text(self) -> str:
+        has, them = self.of("has", "have"), self.of("it", "them")
+        return (
+            f"{self.named} {has} a .grad from an earlier backward(), and no optimizer of the "
+            f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
+            "the gradient"
+        )
+
+    def remedy(self) -> str:
+        if self.is_listed:
+            return (
+                "keep these modules in an nn.ModuleList or nn.ModuleDict: parameters() does not "
+                "find those in a plain list"
+            )
+        return (
+            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
+            "not to learn"
+        )
+
+
+@dataclass(frozen=True)
+class Shared(Reason):
+    """Several ops use the leaves of these ``names``: of each, how many."""
+
+    code = "shared"
+    severity = "info"
+    names: tuple[str, ...]
+    uses: tuple[int, ...] = field(compare=False)
+
+    def text(self) -> str:
+        pairs = zip(self.names, self.uses, strict=True)
+        counted = [f"{name} ({count} times)" for name, count in pairs]
+        return f"several ops use {listed(counted)}; each gradient is the sum over all uses"
+
+    def remedy(self) -> str:
+        return "nothing to do if this is intended"
+
+
+def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Reason]:
     """Yield the leaves that the program names and the pass does not reach; not those, given by
     identity, that are ``explained`` by a cut."""
     unreached = [
@@ -39,64 +205,32 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
         departure.number: departure for departure in departures.values() if departure
     }.items():
         leaves = [t for t in unreached if (at := departures[id(t)]) and at.number == number]
-        yield _by_departure(departure, [subject.name(t) for t in leaves])
+        names = tuple(map(subject.name, leaves))
+        yield HandedOut(departure.how, leaves=names, source=departure.source)
     unexplained = [t for t in unreached if departures[id(t)] is None]
     aside = _of_patterns(subject, unexplained)
     for name in dict.fromkeys(aside.values()):
-        yield _note(f"depends on no parameter of {name}", "it is only a template for copies")
+        yield Template(name, is_note=True)
     others = subject.of_other_optimizers
     elsewhere = [t for t in unexplained if id(t) not in aside and id(t) in others]
     if elsewhere:
-        names = [subject.name(t) for t in elsewhere]
-        whose = listed(list(dict.fromkeys(others[id(t)] for t in elsewhere)))
-        what = f"does not depend on {listed(names)}, which {whose} trains"
-        yield _note(what, "another loss covers this", names)
+        names = tuple(map(subject.name, elsewhere))
+        whose = tuple(dict.fromkeys(others[id(t)] for t in elsewhere))
+        yield OfAnotherLoss(whose, leaves=names, is_note=True)
         unexplained = [t for t in unexplained if id(t) not in others]
     apart = [t for t in unexplained if subject.trained and id(t) not in subject.trained]
     if apart:
-        names = [subject.name(t) for t in apart]
-        yield _note(
-            f"does not depend on {listed(names)}, which no optimizer has",
-            f"{'it is' if len(names) == 1 else 'they are'} not to learn, as the parameters of a "
-            "target network",
-        )
+        yield OfNoOptimizer(tuple(map(subject.name, apart)), is_note=True)
         unexplained = [t for t in unexplained if id(t) in subject.trained]
     unexplained = [t for t in unexplained if id(t) not in aside]
     idle = _of_modules_that_did_not_run(subject) if unexplained else set()
     left = [t for t in unexplained if id(t) in idle]
     if left:
-        names = [subject.name(t) for t in left]
-        yield _note(
-            f"does not depend on {listed(names)}, whose "
-            f"{'module' if len(names) == 1 else 'modules'} did not run in this forward pass",
-            "another loss covers this",
-            names,
-        )
-    names = [subject.name(t) for t in unexplained if id(t) not in idle]
+        yield OfIdleModules(leaves=tuple(map(subject.name, left)), is_note=True)
+    names = tuple(subject.name(t) for t in unexplained if id(t) not in idle)
     if names:
-        one = len(names) == 1
-        what = (
-            f"{listed(names)} {'requires' if one else 'require'} a gradient, but the loss does not "
-            f"depend on {'it' if one else 'them'}"
-        )
-        if any(node.name() == _REENTRANT for node in subject.order):
-            what = f"{what}, unless a backward pass inside a checkpoint does"
-            yield Finding(
-                "info", "unreached", what, "checkpoint with use_reentrant=False to find out",
-                leaves=tuple(names),
-            )  # fmt: skip
-            return
-        yield Finding(
-            "warning", "unreached", what,
-            f"use {'it' if one else 'them'} in the loss, or set requires_grad=False",
-            leaves=tuple(names),
-        )  # fmt: skip
-
-
-def _note(what: str, remedy: str, leaves: Sequence[str] = ()) -> Finding:
-    """Return that the loss does not depend on something which it need not depend on."""
-    what, remedy = f"the loss {what}", f"nothing to do if {remedy}"
-    return Finding("info", "unreached", what, remedy, leaves=tuple(leaves))
+        is_unknown = any(node.name() == _REENTRANT for node in subject.order)
+        yield Unused(is_unknown, leaves=names, is_note=is_unknown)
 
 
 def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
@@ -138,19 +272,7 @@ def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
     )
 
 
-def _by_departure(departure: Departure, names: list[str]) -> Finding:
-    """Say what is likely behind it, where a value computed from leaves was handed out."""
-    gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
-    return Finding(
-        "warning", "cut",
-        f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
-        f"{departure.how} took a value computed from {them} out of the graph",
-        "use the value itself where you need its gradient, not an array, a number or an index",
-        source=departure.source, leaves=tuple(names),
-    )  # fmt: skip
-
-
-def find_stale(subject: Subject) -> Iterator[Finding]:
+def find_stale(subject: Subject) -> Iterator[Reason]:
     """Yield leaves that have a ``.grad`` already; apart those that no optimizer has, although it
     has others of this pass: its ``zero_grad()`` clears no gradient of theirs."""
     stale = [
@@ -161,33 +283,15 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
     trained = subject.trained
     forgotten = [pair for pair in stale if trained and id(pair[1]) not in trained]
     others = [pair for pair in stale if not trained or id(pair[1]) in trained]
-    if others:
-        names = [subject.name(leaf) for _, leaf in others]
-        yield _stale(
-            subject, others[0][0],
-            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
-            "backward(), and the new gradient will be added to it",
-            "call optimizer.zero_grad() first, unless you accumulate gradients on purpose",
-        )  # fmt: skip
-    if forgotten:
-        names = [subject.name(leaf) for _, leaf in forgotten]
-        has, them = ("has", "it") if len(names) == 1 else ("have", "them")
-        yield _stale(
-            subject, forgotten[0][0],
-            f"{listed(names)} {has} a .grad from an earlier backward(), and no optimizer of the "
-            f"program has {them}: step() does not change {them}, and zero_grad() does not clear "
-            "the gradient",
-            _IN_LISTS if subject.names.in_plain_lists >= {id(leaf) for _, leaf in forgotten} else
-            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
-            "not to learn",
-        )  # fmt: skip
+    for leaves, kind in ((others, OldGradients), (forgotten, ForgottenGradients)):
+        if leaves:
+            names = tuple(subject.name(leaf) for _, leaf in leaves)
+            is_listed = subject.names.in_plain_lists >= {id(leaf) for _, leaf in leaves}
+            index = leaves[0][0]
+            yield kind(is_listed, leaves=names, address=subject.graph.address(index), index=index)
 
 
-def _stale(subject: Subject, index: int, what: str, remedy: str) -> Finding:
-    return Finding("warning", "stale-grad", what, remedy, subject.graph.address(index), index)
-
-
-def find_shared(subject: Subject) -> Iterator[Finding]:
+def find_shared(subject: Subject) -> Iterator[Reason]:
     """Yield leaves that several ops use."""
     targets = (resolve(edge)[0] for node in subject.order for edge in node.edges)
     uses = Counter(
@@ -195,12 +299,8 @@ def find_shared(subject: Subject) -> Iterator[Finding]:
     )
     shared = [(leaf, uses[key]) for key, (_, leaf) in subject.leaves.items() if uses[key] > 1]
     if shared:
-        counted = [f"{subject.name(leaf)} ({count} times)" for leaf, count in shared]
-        yield Finding(
-            "info", "shared",
-            f"several ops use {listed(counted)}; each gradient is the sum over all uses",
-            "nothing to do if this is intended",
-        )  # fmt: skip
+        names = tuple(subject.name(leaf) for leaf, _ in shared)
+        yield Shared(names, tuple(count for _, count in shared))
 
 
 RULES: Final = (

@@ -2,34 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Record, frozen_among, reachable
-from gradstep.findings.finding import Finding, Meaning
+from gradstep.findings.finding import Finding, Fix, Meaning, Reason
 from gradstep.findings.fixes import renamed
 from gradstep.findings.source_lines import assigned, calls_of, under_no_grad
 from gradstep.graph.model import Source
 
 
-def _switched_off(name: str, at: Source) -> Finding:
-    what = f"the loss has no graph: {name}() ran while gradients were switched off, by"
-    if (around := under_no_grad(at)) is not None:
-        return Finding(
-            "error", "no-graph", f"{what} no_grad() in line {around.line}",
-            "compute the loss outside no_grad()", source=at, other=around,
-        )  # fmt: skip
-    switches = calls_of("set_grad_enabled", at.file)
-    if switches:
-        return Finding(
-            "error", "no-graph",
-            f"{what} set_grad_enabled() in line {switches[-1].line}, which nothing undid",
-            "call torch.set_grad_enabled(True) before the forward pass, or use `with "
-            "torch.no_grad():` there", source=switches[-1], other=at,
-        )  # fmt: skip
-    return Finding(
-        "error", "no-graph", f"{what} no_grad() or set_grad_enabled(False) in a caller",
-        "compute the loss outside no_grad()", source=at,
-    )  # fmt: skip
+class _NoGraph(Reason):
+    code = "no-graph"
+    severity = "error"
+
+
+@dataclass(frozen=True)
+class SwitchedOff(_NoGraph):
+    """An op ran while gradients were switched off, by no_grad() ``around`` it, or by a call of
+    ``switch``; by a caller where neither is known."""
+
+    name: str
+    around: Source | None = None
+    switch: Source | None = None
+
+    def text(self) -> str:
+        what = f"the loss has no graph: {self.name}() ran while gradients were switched off, by"
+        if self.around is not None:
+            return f"{what} no_grad() in line {self.around.line}"
+        if self.switch is not None:
+            return f"{what} set_grad_enabled() in line {self.switch.line}, which nothing undid"
+        return f"{what} no_grad() or set_grad_enabled(False) in a caller"
+
+    def remedy(self) -> str:
+        if self.around is None and self.switch is not None:
+            return (
+                "call torch.set_grad_enabled(True) before the forward pass, or use `with "
+                "torch.no_grad():` there"
+            )
+        return "compute the loss outside no_grad()"
+
+    def calls(self) -> tuple[str, ...]:
+        return self.name, "set_grad_enabled"
+
+
+@dataclass(frozen=True)
+class Frozen(_NoGraph):
+    """No leaf requires a gradient: which ones, in words."""
+
+    which: str
+
+    def text(self) -> str:
+        return f"the loss has no graph: requires_grad is False for {self.which}"
+
+    def remedy(self) -> str:
+        return (
+            "leave requires_grad True for those that are to learn; if it is set by name, see "
+            "whether named_parameters() gives such names"
+        )
+
+
+@dataclass(frozen=True)
+class CopiedNumbers(_NoGraph):
+    """The loss is made of numbers that were copied out of tensors."""
+
+    def text(self) -> str:
+        return (
+            "the loss has no graph: torch.tensor() makes a new tensor of the numbers in others, "
+            "and leaves their graphs behind"
+        )
+
+    def remedy(self) -> str:
+        return "join them with torch.stack(), or torch.cat()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return renamed(self.source, "tensor", "stack")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("tensor",)
+
+
+def _switched_off(name: str, at: Source) -> Reason:
+    around, switches = under_no_grad(at), calls_of("set_grad_enabled", at.file)
+    if around is None and switches:
+        return SwitchedOff(name, switch=switches[-1], source=switches[-1], other=at)
+    return SwitchedOff(name, around, source=at, other=around)
 
 
 def lost_graph(loss: Record) -> tuple[Finding, ...]:
@@ -42,34 +99,18 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
             continue
         if op.source is None:
             return ()
-        return (_switched_off(op.name, op.source),)
+        return (Finding(_switched_off(op.name, op.source)),)
     if any(op.requires_grad or (isinstance(op, LeafRecord) and op.cut) for op in ops):
         return ()
     if frozen := frozen_among(reachable([loss])):
         sources = [op.source for op in ops if op.source is not None]
         file = sources[0].file if sources else ""
         lines = [*assigned("requires_grad", file), *calls_of("requires_grad_", file)]
-        return (
-            Finding(
-                "error", "no-graph",
-                f"the loss has no graph: requires_grad is False for {frozen}",
-                "leave requires_grad True for those that are to learn; if it is set by name, see "
-                "whether named_parameters() gives such names",
-                source=lines[-1] if lines else sources[0] if sources else None,
-            ),
-        )  # fmt: skip
+        return (Finding(Frozen(frozen, source=next(iter([*lines[-1:], *sources]), None))),)
     for op in reversed(ops):
         source = op.source
         if source is not None and source in calls_of("tensor", source.file):
-            return (
-                Finding(
-                    "error", "no-graph",
-                    "the loss has no graph: torch.tensor() makes a new tensor of the numbers in "
-                    "others, and leaves their graphs behind",
-                    "join them with torch.stack(), or torch.cat()",
-                    source=source, fix=renamed(source, "tensor", "stack"),
-                ),
-            )  # fmt: skip
+            return (Finding(CopiedNumbers(source=source)),)
     return ()
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_bytes
 
@@ -15,23 +16,38 @@ _LEAST: Final = 1 << 20
 _SHOWN: Final = 5
 
 
-def find_memory(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Memory(Reason):
+    """What is kept, in all and by the ``largest`` modules, and how many ``more`` there are."""
+
+    code = "memory"
+    severity = "info"
+    total: int = field(compare=False)
+    largest: tuple[tuple[int, str], ...] = field(compare=False)
+    more: int = field(compare=False)
+
+    def text(self) -> str:
+        parts = [f"{format_bytes(size)} in {scope}" for size, scope in self.largest]
+        if self.more:
+            rest = self.total - sum(size for size, _ in self.largest)
+            parts.append(f"{format_bytes(rest)} in {self.more} more")
+        total = format_bytes(self.total)
+        return (
+            f"the graph keeps {total} for the backward pass, beyond the leaves: {', '.join(parts)}"
+        )
+
+    def remedy(self) -> str:
+        return "if that is too much, checkpoint the module that keeps most"
+
+
+def find_memory(subject: Subject) -> Iterator[Reason]:
     """Tell how much is kept until the pass, beyond the leaves themselves, where that is much."""
     kept = kept_by_module(subject)
     total = sum(kept.values())
     if total < _LEAST:
         return
     largest = [(size, scope or "no module") for scope, size in kept.most_common(_SHOWN)]
-    parts = [f"{format_bytes(size)} in {scope}" for size, scope in largest]
-    if len(kept) > _SHOWN:
-        rest = total - sum(size for size, _ in largest)
-        parts.append(f"{format_bytes(rest)} in {len(kept) - _SHOWN} more")
-    yield Finding(
-        "info", "memory",
-        f"the graph keeps {format_bytes(total)} for the backward pass, beyond the leaves: "
-        f"{', '.join(parts)}",
-        "if that is too much, checkpoint the module that keeps most",
-    )  # fmt: skip
+    yield Memory(total, tuple(largest), max(0, len(kept) - _SHOWN))
 
 
 def kept_by_module(subject: Subject) -> Counter[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord, Record
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.squashed import MOVING
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.rules.graph.targets import LOSSES
@@ -23,7 +24,33 @@ _SHARE: Final = 0.25
 """Of the targets: fewer may be outliers."""
 
 
-def find_out_of_reach(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class OutOfReach(Reason):
+    """Some targets of a ``loss`` are outside of the ``span`` of what the function ``maker`` gives,
+    or of probabilities."""
+
+    code = "out-of-reach"
+    loss: str
+    maker: str
+    span: str
+    beyond: int = field(compare=False)
+    size: int = field(compare=False)
+    targets: str = field(compare=False)
+
+    def text(self) -> str:
+        why = f"{self.maker} gives nothing else" if self.maker else "are no probabilities"
+        return (
+            f"{self.beyond:,} of the {self.size:,} targets of {self.loss} are outside of "
+            f"{self.span}, and {why}: they are {self.targets}"
+        )
+
+    def remedy(self) -> str:
+        if not self.maker:
+            return "give the classes as 0 and 1"
+        return f"scale the targets to {self.span}, or leave out {self.maker}"
+
+
+def find_out_of_reach(subject: Subject) -> Iterator[Reason]:
     """Yield losses that compare probabilities with targets outside of 0 to 1, or the result of a
     bounded function with targets a quarter of which are beyond its bounds."""
     values = ForwardValues(subject.engine, subject.origins)
@@ -42,15 +69,11 @@ def find_out_of_reach(subject: Subject) -> Iterator[Finding]:
         beyond = int(((array < low - _MARGIN) | (array > high + _MARGIN)).sum())
         if beyond <= (0 if maker is record else _SHARE * array.size):
             continue
-        span = f"{format_number(low)} to {format_number(high)}"
-        why = "are no probabilities" if maker is record else f"{maker.name} gives nothing else"
-        yield Finding(
-            "warning", "out-of-reach",
-            f"{beyond:,} of the {array.size:,} targets of {record.name} are outside of {span}, and "
-            f"{why}: they are {format_range(known)}",
-            "give the classes as 0 and 1" if maker is record else
-            f"scale the targets to {span}, or leave out {maker.name}",
-            source=maker.source, other=None if maker is record else record.source,
+        is_loss = maker is record
+        yield OutOfReach(
+            record.name, "" if is_loss else maker.name, f"{format_number(low)} to "
+            f"{format_number(high)}", beyond, array.size, format_range(known),
+            source=maker.source, other=None if is_loss else record.source,
         )  # fmt: skip
         return
 

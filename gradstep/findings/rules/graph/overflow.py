@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_of
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.finite import amount_text
 from gradstep.findings.rules.graph.subject import Subject
 
@@ -16,7 +17,25 @@ _INFINITE: Final = ("masked_fill", "where", "full_like", "div", "reciprocal", "l
 """Ops that make infinities of small numbers, or on purpose."""
 
 
-def find_overflow(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Overflow(Reason):
+    """A result is too large for float16, in ``amount`` of its places."""
+
+    code = "overflow"
+    name: str
+    amount: str = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"the result of {self.name} is too large for float16: {self.amount}, and what divides "
+            "by it becomes 0"
+        )
+
+    def remedy(self) -> str:
+        return f"compute it in float32: {self.name} of x.float()"
+
+
+def find_overflow(subject: Subject) -> Iterator[Reason]:
     """Yield the first op in float16 whose inputs are finite and whose result is too large for it,
     where the loss is finite: 1 / inf is 0, and hides it."""
     halves = [
@@ -36,14 +55,8 @@ def find_overflow(subject: Subject) -> Iterator[Finding]:
                 and known.amount("inf")
                 and all(stats is not None and not stats.trouble for stats in given)
             ):
-                how_many = amount_text(known, "inf", values.array(origin))
-                yield Finding(
-                    "warning", "overflow",
-                    f"the result of {record.name} is too large for float16: {how_many}, and what "
-                    "divides by it becomes 0",
-                    f"compute it in float32: {record.name} of x.float()",
-                    source=record.source,
-                )  # fmt: skip
+                amount = amount_text(known, "inf", values.array(origin))
+                yield Overflow(record.name, amount, source=record.source)
                 return
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_range
 
@@ -27,7 +28,81 @@ _LEARNED: Final = 0.1
 _MOST: Final = 1 << 22  # elements that are looked at
 
 
-def find_saturated(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class DeadUnits(Reason):
+    """So many of the ``units`` or channels of a relu are 0 for all ``samples``."""
+
+    code = "dead-units"
+    is_open = True
+    explained_here_by = ("zero-grad", "zero-leaf")
+    what: str
+    dead: int = field(compare=False)
+    units: int = field(compare=False)
+    samples: int = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.dead:,} of the {self.units:,} {self.what} of {self.address} are 0 for all "
+            f"{self.samples:,} samples: no gradient passes through them"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
+            "some gradient"
+        )
+
+
+@dataclass(frozen=True)
+class SoftmaxOfOne(Reason):
+    """A softmax runs along a dimension of size 1."""
+
+    code = "saturated"
+    is_open = True
+    explained_here_by = ("zero-leaf", "one-element")
+    ends: str
+    dim: int = field(compare=False)
+    shape: tuple[int, ...] = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.address} runs along dimension {self.dim} of {list(self.shape)}, which has one "
+            f"element: its result is {self.ends} everywhere, and its gradient is 0"
+        )
+
+    def remedy(self) -> str:
+        return "check its dim: the one along which the classes, or the keys of an attention, are"
+
+
+@dataclass(frozen=True)
+class Saturated(Reason):
+    """Most results of a curve, or rows of a softmax, are at its ``ends``."""
+
+    code = "saturated"
+    is_open = True
+    explained_here_by = ("zero-leaf", "one-element")
+    is_softmax: bool
+    ends: str
+    hit: int = field(compare=False)
+    size: int = field(compare=False)
+    inputs: str = field(compare=False)
+
+    def text(self) -> str:
+        what, has = ("rows", "have an element of") if self.is_softmax else ("elements", "are")
+        given = self.inputs and f"; its inputs are {self.inputs}"
+        return (
+            f"{self.hit:,} of the {self.size:,} {what} of {self.address} {has} exactly "
+            f"{self.ends}: its gradient is 0 there{given}"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "its inputs are too large: scale them down, normalize the data, or use smaller initial "
+            "weights"
+        )
+
+
+def find_saturated(subject: Subject) -> Iterator[Reason]:
     """Yield nodes of which half of what they kept passes on nothing."""
     for index, node in subject.ops():
         name = subject.graph.stem(index)
@@ -45,7 +120,7 @@ def find_saturated(subject: Subject) -> Iterator[Finding]:
             yield from _at_an_end(subject, index, name, array)
 
 
-def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
+def _dead(subject: Subject, index: int, array: Any) -> Iterator[Reason]:
     """Units, or channels, that are 0 for every sample."""
     samples = array.size // array.shape[1]
     if samples < _SAMPLES:
@@ -56,42 +131,24 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Finding]:
     if dead < _SHARE * units or (dead < units and units < _UNITS):
         return
     what = "units" if array.ndim == 2 else "channels"
-    yield _finding(
-        subject, index, "dead-units",
-        f"{dead:,} of the {units:,} {what} of {subject.graph.address(index)} are 0 for all "
-        f"{samples:,} samples: no gradient passes through them",
-        "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
-        "some gradient",
-    )  # fmt: skip
+    yield DeadUnits(what, dead, units, samples).at_node(subject.graph, index)
 
 
-def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[Finding]:
+def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[Reason]:
     """Results that are exactly at an end of their range; of a softmax, rows that are."""
     ends, words = _ENDS[name]
     hit: Any = np.isin(array, ends)
-    address = subject.graph.address(index)
     if "softmax" in name:  # a row that has one choice only, as under a mask, is no mistake
         dim = _dim(subject, index)
         if array.shape[dim] == 1:
-            yield _finding(
-                subject, index, "saturated",
-                f"{address} runs along dimension {dim} of {list(array.shape)}, which has one "
-                f"element: its result is {words} everywhere, and its gradient is 0",
-                "check its dim: the one along which the classes, or the keys of an attention, are",
-            )  # fmt: skip
+            one = SoftmaxOfOne(words, dim, tuple(array.shape))
+            yield one.at_node(subject.graph, index)
             return
         hit = hit.any(dim)
     if 2 * int(hit.sum()) <= hit.size or ("softmax" in name and _is_learned(subject)):
         return
-    what = "rows" if "softmax" in name else "elements"
-    has = "have an element of" if "softmax" in name else "are"
-    yield _finding(
-        subject, index, "saturated",
-        f"{int(hit.sum()):,} of the {hit.size:,} {what} of {address} {has} exactly {words}: its "
-        f"gradient is 0 there{_given(subject, index)}",
-        "its inputs are too large: scale them down, normalize the data, or use smaller initial "
-        "weights",
-    )  # fmt: skip
+    reason = Saturated("softmax" in name, words, int(hit.sum()), hit.size, _given(subject, index))
+    yield reason.at_node(subject.graph, index)
 
 
 def _is_learned(subject: Subject) -> bool:
@@ -114,13 +171,7 @@ def _given(subject: Subject, index: int) -> str:
     known = ForwardValues(subject.engine, subject.origins).statistics(first)
     if known is None or known.trouble:
         return ""
-    return f"; its inputs are {format_range(known)}"
-
-
-def _finding(subject: Subject, index: int, code: Any, what: str, remedy: str) -> Finding:
-    return Finding(
-        "warning", code, what, remedy, subject.graph.address(index), index, subject.source(index)
-    )
+    return format_range(known)
 
 
 RULES: Final = (

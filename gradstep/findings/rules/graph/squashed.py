@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from linecache import getline
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed, with_operation
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.source_lines import calls_of
+from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
 
 _LOSSES: Final = {
@@ -24,18 +26,60 @@ MOVING: Final = (
 )  # fmt: skip
 
 
-def find_squashed_twice(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class SquashedTwice(Reason):
+    """The op ``name`` makes probabilities of scores, and the ``loss`` at ``loss_at`` does, too."""
+
+    code = "squashed-twice"
+    name: str
+    loss: str
+    loss_at: str
+
+    def text(self) -> str:
+        return f"{self.address} makes probabilities of the scores, and {self.loss_at} does so again"
+
+    def remedy(self) -> str:
+        return f"give {_LOSSES[self.loss]} the scores, without the {self.name}"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _bare(self.source, self.name)
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.loss,)
+
+
+@dataclass(frozen=True)
+class Probabilities(Reason):
+    """A ``loss`` takes logarithms, and the op ``name`` gives it probabilities."""
+
+    code = "probabilities"
+    name: str
+    loss: str
+
+    def text(self) -> str:
+        return (
+            f"{self.loss} takes logarithms of probabilities, and {self.address or self.name} gives "
+            "it the probabilities themselves"
+        )
+
+    def remedy(self) -> str:
+        return f"use log_{self.name}() instead of {self.name}()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return renamed(self.source, self.name, f"log_{self.name}")
+
+    def calls(self) -> tuple[str, ...]:
+        return called_at(self.loss), self.loss.removesuffix("()")
+
+
+def find_squashed_twice(subject: Subject) -> Iterator[Reason]:
     """Yield losses that take scores and are given the result of a softmax or a sigmoid."""
     for index, at, line, loss_line in _of_probabilities(subject, _LOSSES):
         graph = subject.graph
-        yield Finding(
-            "warning", "squashed-twice",
-            f"{graph.address(at)} makes probabilities of the scores, and "
-            f"{graph.address(index)} does so again",
-            f"give {_LOSSES[graph.stem(index)]} the scores, without the {graph.stem(at)}",
-            graph.address(at), at, line, None if line == loss_line else loss_line,
-            fix=_bare(line, graph.stem(at)),
-        )  # fmt: skip
+        yield SquashedTwice(
+            graph.stem(at), graph.stem(index), graph.address(index),
+            other=None if line == loss_line else loss_line,
+        ).at_node(graph, at)  # fmt: skip
 
 
 def _of_probabilities(
@@ -65,22 +109,17 @@ def _bare(at: Source | None, name: str) -> tuple[Fix, ...]:
 _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
 
 
-def find_probabilities(subject: Subject) -> Iterator[Finding]:
+def find_probabilities(subject: Subject) -> Iterator[Reason]:
     """Yield losses that take logarithms of probabilities and are given the probabilities."""
     yield from _divergences(subject)
     graph = subject.graph
     for index, at, line, loss_line in _of_probabilities(subject, _OF_LOGARITHMS):
-        yield Finding(
-            "warning", "probabilities",
-            f"{graph.address(index)} takes logarithms of probabilities, and "
-            f"{graph.address(at)} gives it the probabilities themselves",
-            f"use log_{graph.stem(at)}() instead of {graph.stem(at)}()",
-            graph.address(at), at, line, None if line == loss_line else loss_line,
-            fix=renamed(line, graph.stem(at), f"log_{graph.stem(at)}"),
-        )  # fmt: skip
+        yield Probabilities(
+            graph.stem(at), graph.address(index), other=None if line == loss_line else loss_line
+        ).at_node(graph, at)
 
 
-def _divergences(subject: Subject) -> Iterator[Finding]:
+def _divergences(subject: Subject) -> Iterator[Reason]:
     """Yield calls of kl_div(), which computes ``xlogy(p, p) - p * log_q``, with q for log_q."""
     for record in subject.records:
         if not isinstance(record, OpRecord) or record.name != "sub" or len(record.inputs) != 2:
@@ -96,14 +135,9 @@ def _divergences(subject: Subject) -> Iterator[Finding]:
                 and given.name in _SQUASHING
                 and given not in (pair[0] for pair in entropy.inputs if isinstance(pair, tuple))
             ):
-                yield Finding(
-                    "warning", "probabilities",
-                    f"kl_div() takes logarithms of probabilities, and {given.name} gives it the "
-                    "probabilities themselves",
-                    f"use log_{given.name}() instead of {given.name}()",
-                    source=given.source, other=record.source,
-                    fix=renamed(given.source, given.name, f"log_{given.name}"),
-                )  # fmt: skip
+                yield Probabilities(
+                    given.name, "kl_div()", source=given.source, other=record.source
+                )
 
 
 RULES: Final = (

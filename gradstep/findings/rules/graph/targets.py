@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from linecache import getline
 from typing import Final
 
 from gradstep.capturing.statement import nodes_on, operands_of
 from gradstep.contract.op_records import OpRecord, Record
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import detached
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.rules.graph.terms import learning_leaves, terms_of
@@ -23,7 +24,67 @@ _FAR: Final = 6
 _CALLED: Final = re.compile(r"target|label|goal|teacher", re.IGNORECASE)
 
 
-def find_targets(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class LearningTarget(Reason):
+    """The target ``name`` of a loss, "" where it has none, learns, too."""
+
+    code = "target-graph"
+    name: str
+
+    def text(self) -> str:
+        whose = f"its target {self.name}" if self.name else "its target"
+        return (
+            f"the loss compares two results of the same leaves, and {whose} has a graph: the "
+            "network learns to move the target to its output, too, and both may become constant"
+        )
+
+    def remedy(self) -> str:
+        how = f": {self.name}.detach()" if self.name.isidentifier() else ""
+        return f"detach() the target{how}, or compute it under no_grad()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _detached(self.source)
+
+
+@dataclass(frozen=True)
+class LearningWeight(Reason):
+    """What weighs the logarithm of a probability learns, too."""
+
+    code = "target-graph"
+    weight: str
+
+    def text(self) -> str:
+        return (
+            f"{self.weight} weighs the logarithm of a probability, and has a graph of other "
+            "leaves: this loss also teaches them to make it small, or large"
+        )
+
+    def remedy(self) -> str:
+        return "detach() the weight"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return detached(self.source, _weights(self.source).__contains__)
+
+
+@dataclass(frozen=True)
+class OwnPredictions(Reason):
+    """The targets of a ``loss`` are what the op ``choice`` chose among its own scores."""
+
+    code = "own-target"
+    loss: str
+    choice: str
+
+    def text(self) -> str:
+        return (
+            f"the targets of {self.loss} are what {self.choice} chose among its own scores: the "
+            "network learns to be sure of itself, right or wrong"
+        )
+
+    def remedy(self) -> str:
+        return "give the loss the labels of the data"
+
+
+def find_targets(subject: Subject) -> Iterator[Reason]:
     """Yield losses that compare two results of the same leaves, both of which get gradients: where
     the program calls one of them a target, or where the loss consists of nothing else, so that
     equal constants are its minimum."""
@@ -33,20 +94,11 @@ def find_targets(subject: Subject) -> Iterator[Finding]:
     for term, (_, target) in shared:
         name = _name_of(subject, target)
         if len(shared) == len(learning) or _CALLED.search(name):
-            whose = f"its target {name}" if name else "its target"
-            yield Finding(
-                "warning", "target-graph",
-                f"the loss compares two results of the same leaves, and {whose} has a graph: "
-                "the network learns to move the target to its output, too, and both may become "
-                "constant",
-                f"detach() the target{f': {name}.detach()' if name.isidentifier() else ''}, or "
-                "compute it under no_grad()",
-                source=term.source, other=target.source, fix=_detached(term.source),
-            )  # fmt: skip
+            yield LearningTarget(name, source=term.source, other=target.source)
             return
 
 
-def find_own_predictions(subject: Subject) -> Iterator[Finding]:
+def find_own_predictions(subject: Subject) -> Iterator[Reason]:
     """Yield a loss that has no other term than one that compares scores with the classes that are
     largest among these very scores."""
     learning = terms_of(record for record, _ in subject.origins).learning
@@ -56,15 +108,11 @@ def find_own_predictions(subject: Subject) -> Iterator[Finding]:
         scores, chosen = (_behind(value) for value in term.inputs[:2])
         choice = next((one for one in chosen if one.name in _CHOOSING), None)
         if choice is not None and {*scores} & {*_behind((choice, 0))[1:]}:
-            yield Finding(
-                "warning", "own-target",
-                f"the targets of {term.name.removesuffix('_forward')} are what {choice.name} chose "
-                "among its own scores: the network learns to be sure of itself, right or wrong",
-                "give the loss the labels of the data", source=term.source, other=choice.source,
-            )  # fmt: skip
+            loss = term.name.removesuffix("_forward")
+            yield OwnPredictions(loss, choice.name, source=term.source, other=choice.source)
 
 
-def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
+def find_weighted_log_probs(subject: Subject) -> Iterator[Reason]:
     """Yield products of the logarithm of a probability and of what other leaves make, as where the
     loss of an actor also moves the advantage that a critic gives."""
     for record in subject.records:
@@ -75,22 +123,21 @@ def find_weighted_log_probs(subject: Subject) -> Iterator[Finding]:
         if len(given) != 2 or not all(value.requires_grad for value in given):
             continue
         leaves = [learning_leaves(value) for value in given]
-        operands = [
-            operand
-            for node in nodes_on(record.source)  # type: ignore[arg-type]
-            for operand in operands_of(node, "mul") or ()
-            if "log_prob" not in ast.unparse(operand)
-        ]
+        operands = _weights(record.source)
         if leaves[0] & leaves[1] or len(operands) != 1:
             continue
-        yield Finding(
-            "warning", "target-graph",
-            f"{ast.unparse(operands[0])} weighs the logarithm of a probability, and has a graph of "
-            "other leaves: this loss also teaches them to make it small, or large",
-            "detach() the weight",
-            source=record.source, fix=detached(record.source, operands.__contains__),
-        )  # fmt: skip
+        yield LearningWeight(ast.unparse(operands[0]), source=record.source)
         return
+
+
+def _weights(at: Source | None) -> list[ast.expr]:
+    """Return what a line multiplies by that is no logarithm of a probability."""
+    return [
+        operand
+        for node in (nodes_on(at) if at is not None else ())
+        for operand in operands_of(node, "mul") or ()
+        if "log_prob" not in ast.unparse(operand)
+    ]
 
 
 def _behind(value: object) -> tuple[OpRecord, ...]:

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 
 
-def find_untraced(subject: Subject) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Untraced(Reason):
+    """Nothing is known of the forward pass."""
+
+    code = "untraced"
+    severity = "info"
+
+    def text(self) -> str:
+        return "the forward pass was not traced, so it is unknown where values left the graph"
+
+    def remedy(self) -> str:
+        return "run it inside `with gradstep.trace(values=True):`"
+
+
+def find_untraced(subject: Subject) -> Iterator[Reason]:
     """Say that the forward pass was not traced, unless it was."""
     if len(subject.origins) == len(dict.fromkeys(map(id, subject.roots))):
         return
-    yield Finding(
-        "info", "untraced",
-        "the forward pass was not traced, so it is unknown where values left the graph",
-        "run it inside `with gradstep.trace(values=True):`",
-    )  # fmt: skip
+    yield Untraced()
 
 
 RULES: Final = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Rule
 from gradstep.findings.rules.run import (
     accumulating,
@@ -30,7 +31,6 @@ from gradstep.findings.rules.run import (
     untrained,
     zero_gradients,
 )
-from gradstep.findings.whole_run.watch import Evidence
 
 _IN_ORDER: Final = (
     derivatives, never_reached, untrained, zero_gradients, accumulating, left_over, made_anew,
@@ -38,6 +38,4 @@ _IN_ORDER: Final = (
     broken_by_a_step, constant_loss, sampled, graph_kept, initialization, loss_over_calls,
     aliased, no_leaf, not_finite,
 )  # fmt: skip
-RULES: Final[tuple[Rule[Evidence], ...]] = tuple(
-    rule for module in _IN_ORDER for rule in module.RULES
-)
+RULES: Final[tuple[Rule[Facts], ...]] = tuple(rule for module in _IN_ORDER for rule in module.RULES)

@@ -3,43 +3,77 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import History, Seen, histories
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import calls_of
-from gradstep.findings.whole_run.history import History, Seen, histories
-from gradstep.findings.whole_run.watch import Evidence
-from gradstep.text import listed
 
 _TIMES = 2
 _STEPS = 4
 
 
-def accumulating(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class UsedAgain(Reason):
+    """A step of the ``optimizer`` used gradients, and nothing cleared them."""
+
+    code = "stale-grad"
+    after = ("zero-grad",)
+    optimizer: str
+
+    def text(self) -> str:
+        return (
+            f"{self.named} {self.of('has', 'have')} the .grad of earlier calls: step() has used "
+            "it, nothing cleared it, and each call adds to it, so that the sum of all gradients is "
+            "used in every step"
+        )
+
+    def remedy(self) -> str:
+        return f"call {self.optimizer}.zero_grad() before this backward()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return Line(self.source).replaced(f"{self.optimizer}.zero_grad()\n{{line}}")
+
+
+@dataclass(frozen=True)
+class Discarded(Reason):
+    """Of each step, the gradients of ``count`` calls are cleared before it."""
+
+    code = "discarded"
+    optimizer: str
+    count: int
+
+    def text(self) -> str:
+        return (
+            f"each step uses the gradient of one call, and {self.count} of {self.count + 1} are "
+            f"cleared before a step uses them: those of {self.named}"
+        )
+
+    def remedy(self) -> str:
+        return f"to accumulate gradients, call zero_grad() only after {self.optimizer}.step()"
+
+
+def accumulating(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves that changed twice or more between two calls while their ``.grad`` stayed as
     the first one left it: step() ran, and zero_grad() did not. Between calls on two lines this is
     a mistake only if nothing clears it later."""
     stale = [
         history
-        for history in histories(evidence.run)
+        for history in histories(facts.run)
         if _used_again(history) >= _TIMES or _is_never_cleared(history)
     ]
     if not stale:
         return
-    names = [history.leaf.name for history in stale]
+    names = tuple(history.leaf.name for history in stale)
     line = stale[0].seen[0].call.line
-    optimizer = stale[0].seen[-1].facts.optimizer or "optimizer"
     cleared = calls_of("zero_grad", line.file) if line is not None else []
-    yield Finding(
-        "warning", "stale-grad",
-        f"{listed(names)} {'has' if len(names) == 1 else 'have'} the .grad of earlier calls: "
-        f"step() has used it, nothing cleared it, and each call adds to it, so that the sum of "
-        "all gradients is used in every step",
-        f"call {optimizer}.zero_grad() before this backward()",
-        source=line, other=cleared[0] if cleared else None, leaves=tuple(names),
-        fix=Line(line).replaced(f"{optimizer}.zero_grad()\n{{line}}"),
+    yield UsedAgain(
+        stale[0].seen[-1].facts.optimizer or "optimizer", leaves=names, source=line,
+        other=cleared[0] if cleared else None,
     )  # fmt: skip
 
 
@@ -68,22 +102,19 @@ def _is_kept(before: Seen, after: Seen) -> bool:
     )
 
 
-def discarded(evidence: Evidence) -> Iterator[Finding]:
+def discarded(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves of which each step uses the gradient of one call, and those of the calls
     before were cleared, of as many each time: they were meant to be accumulated. A step that only
     runs on a condition is meant to throw some away."""
-    lost = [(history, count) for history in histories(evidence.run) if (count := _lost(history))]
+    lost = [(history, count) for history in histories(facts.run) if (count := _lost(history))]
     if not lost:
         return
     (first, count), names = lost[0], tuple(history.leaf.name for history, _ in lost)
     line, optimizer = first.seen[0].call.line, first.seen[-1].facts.optimizer or "optimizer"
     clears = calls_of("zero_grad", line.file) if line is not None else []
-    yield Finding(
-        "warning", "discarded",
-        f"each step uses the gradient of one call, and {count} of {count + 1} are cleared before "
-        f"a step uses them: those of {listed(names)}",
-        f"to accumulate gradients, call zero_grad() only after {optimizer}.step()",
-        source=clears[0] if clears else line, other=line if clears else None, leaves=names,
+    yield Discarded(
+        optimizer, count, leaves=names, source=clears[0] if clears else line,
+        other=line if clears else None,
     )  # fmt: skip
 
 

@@ -3,42 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from math import isfinite
 from typing import Final
 
-from gradstep.findings.finding import Finding, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import History, histories
+from gradstep.findings.finding import Fix, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.findings.source_lines import assigned, calls_of
-from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.watch import Evidence
-from gradstep.text import listed
+from gradstep.graph.model import Source
 
 
-def broken_by_a_step(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class BrokenByStep(Reason):
+    """A step of an optimizer, made as a ``kind`` at ``made``, broke leaves of a ``dtype``; by
+    its ``eps``, where that is 0 in float16."""
+
+    code = "not-finite"
+    after = ("changed",)
+    optimizer: str
+    dtype: str
+    eps: float | None
+    made: Source | None
+    kind: str
+
+    def text(self) -> str:
+        is_zero = self.eps is not None
+        why = f": eps={self.eps:g} is 0 in float16, so it divides by 0" if is_zero else (
+            f" ({self.dtype})"
+        )  # fmt: skip
+        step = f"{self.optimizer}.step()" if self.optimizer else "a step"
+        return (
+            f"{step} made {self.named} NaN or infinite, although {self.of('its', 'their')} "
+            f"gradients were finite{why}"
+        )
+
+    def remedy(self) -> str:
+        if self.eps is None:
+            return "use a smaller learning rate, or clip the gradients"
+        return "keep the weights in float32, and use autocast for the forward pass; or eps=1e-4"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.made is None else with_argument(self.made, self.kind, "eps", "1e-4")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("step",)
+
+
+def broken_by_a_step(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves whose values were finite in one call and not in the next one, although the
     gradients between were."""
-    broken = [history for history in histories(evidence.run) if _is_broken(history)]
+    broken = [history for history in histories(facts.run) if _is_broken(history)]
     if not broken:
         return
-    names = [history.leaf.name for history in broken]
+    names = tuple(history.leaf.name for history in broken)
     optimizer = broken[0].seen[0].facts.optimizer or ""
     line = broken[0].seen[0].call.line
     steps = calls_of("step", line.file, optimizer) if line is not None else []
     dtype = broken[0].leaf.dtype
-    eps = next((g.get("eps") for name, g, _ in evidence.names.trained() if name == optimizer), None)
+    eps = next((g.get("eps") for name, g, _ in facts.names.trained() if name == optimizer), None)
     is_half = dtype in ("float16", "half") and isinstance(eps, float) and eps < 6e-8
-    why = f": eps={eps:g} is 0 in float16, so it divides by 0" if is_half else f" ({dtype})"
     lines = assigned(optimizer, line.file) if is_half and line is not None else []
-    kind = type(evidence.names.optimizers.get(optimizer)).__name__
-    fix = with_argument(lines[0], kind, "eps", "1e-4") if lines else ()
-    yield Finding(
-        "warning", "not-finite",
-        f"{optimizer or 'a step'}{'.step()' if optimizer else ''} made {listed(names)} NaN or "
-        f"infinite, although {'its' if len(names) == 1 else 'their'} gradients were finite{why}",
-        "keep the weights in float32, and use autocast for the forward pass; or eps=1e-4"
-        if is_half else "use a smaller learning rate, or clip the gradients",
-        source=steps[0] if steps else line, leaves=tuple(names), fix=fix,
+    yield BrokenByStep(
+        optimizer, str(dtype), eps if is_half else None, lines[0] if lines else None,
+        type(facts.names.optimizers.get(optimizer)).__name__,
+        leaves=names, source=steps[0] if steps else line,
     )  # fmt: skip
 
 

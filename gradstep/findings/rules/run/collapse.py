@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from linecache import getlines
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import History
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.findings.rules.run.step_sizes import by_optimizer
 from gradstep.findings.source_lines import assigned
-from gradstep.findings.whole_run.history import History
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.statistics import format_number
 
 _CALLS: Final = 20
@@ -22,30 +23,54 @@ _USUAL: Final = 1e-2
 _PENALTY: Final = re.compile(r"\bfor [\w, ]+ in [\w.]*parameters\(\)")
 
 
-def collapse(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Collapsed(Reason):
+    """All weights of an optimizer, of a ``kind``, have ``left`` of their size: its weight ``decay``
+    pulls, or, where that is None, a term of the loss."""
+
+    code = "collapse"
+    optimizer: str
+    left: float
+    decay: float | None
+    kind: str
+
+    def text(self) -> str:
+        by = (
+            "a term of the loss, as a penalty for large weights," if self.decay is None else
+            f"its weight decay of {format_number(self.decay)}"
+        )  # fmt: skip
+        return (
+            f"all weights of {self.optimizer} have shrunk to {format_number(self.left)} of their "
+            f"size or less: {by} is stronger than what else moves them"
+        )
+
+    def remedy(self) -> str:
+        if self.decay is None:
+            return "multiply that term by a small number, such as 1e-4"
+        return "use less weight decay: 1e-4 is usual"
+
+    def fix(self) -> tuple[Fix, ...]:
+        if self.decay is None:
+            return ()
+        return with_argument(self.source, self.kind, "weight_decay", "1e-4")
+
+
+def collapse(facts: Facts) -> Iterator[Reason]:
     """Yield optimizers whose every weight has become ten times smaller, or more."""
-    for name, weights in by_optimizer(evidence).items():
+    for name, weights in by_optimizer(facts).items():
         left = max(map(_left, weights))
         if left > _LEFT:
             continue
         line = weights[0].seen[0].call.line
-        groups = [group for group in evidence.run.training.groups if group.optimizer == name]
+        groups = [group for group in facts.run.training.groups if group.optimizer == name]
         decay = max((group.options.get("weight_decay", 0.0) for group in groups), default=0.0)
         pulls = decay > _USUAL
         if not (pulls or (line is not None and _PENALTY.search("".join(getlines(line.file))))):
             continue  # nothing but the data may ask for small weights
         at = assigned(name if pulls else "loss", line.file) if line is not None else []
-        yield Finding(
-            "warning", "collapse",
-            f"all weights of {name} have shrunk to {format_number(left)} of their size or less: "
-            + (f"its weight decay of {format_number(decay)}" if pulls else
-               "a term of the loss, as a penalty for large weights,")
-            + " is stronger than what else moves them",
-            "use less weight decay: 1e-4 is usual" if pulls else
-            "multiply that term by a small number, such as 1e-4",
-            source=at[0] if at else line, leaves=tuple(weight.leaf.name for weight in weights),
-            fix=with_argument(at[0], groups[0].kind, "weight_decay", "1e-4") if pulls and at
-            else (),
+        yield Collapsed(
+            name, left, decay if pulls else None, groups[0].kind if groups else "",
+            leaves=tuple(weight.leaf.name for weight in weights), source=at[0] if at else line,
         )  # fmt: skip
 
 

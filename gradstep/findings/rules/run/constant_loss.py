@@ -3,20 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
-from gradstep.findings.whole_run.watch import Evidence, lines_of
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import lines_of
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.statistics import format_number
 
 _SAME: Final = 5
 """Calls in a row with the same loss."""
 
 
-def constant_loss(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class ConstantLoss(Reason):
+    """The loss has been the same in calls in a row."""
+
+    code = "constant-loss"
+    explained_by = (
+        "cut", "unreached", "untrained", "unchanged", "zero-grad", "small-steps", "stale-grad",
+    )  # fmt: skip
+    loss: float
+
+    def text(self) -> str:
+        return (
+            f"the loss has been exactly {format_number(self.loss)} in {_SAME} consecutive calls, "
+            "although leaves had gradients"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "make sure that step() changes the leaves that the loss depends on, and that every "
+            "call computes a new loss"
+        )
+
+
+def constant_loss(facts: Facts) -> Iterator[Reason]:
     """Yield lines of which five calls in a row had exactly the same loss, though gradients that
     were not 0; not those whose gradients were not finite, after which a step may be skipped."""
-    for line, calls in lines_of(evidence.run):
+    for line, calls in lines_of(facts.run):
         before, count = None, 0
         for call in calls:
             if call.is_troubled or call.loss is None:
@@ -26,16 +51,9 @@ def constant_loss(evidence: Evidence) -> Iterator[Finding]:
             before = call.loss
             if count == _SAME and any(
                 leaf.arrived and leaf.after is not None and leaf.after.rms > 0
-                for leaf in evidence.run.of_leaves(call.index)
+                for leaf in facts.run.of_leaves(call.index)
             ):
-                yield Finding(
-                    "warning", "constant-loss",
-                    f"the loss has been exactly {format_number(call.loss)} in {_SAME} consecutive "
-                    "calls, although leaves had gradients",
-                    "make sure that step() changes the leaves that the loss depends on, and that "
-                    "every call computes a new loss",
-                    source=line,
-                )  # fmt: skip
+                yield ConstantLoss(call.loss, source=line)
                 break
 
 

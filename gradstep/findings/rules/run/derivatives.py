@@ -3,22 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
-from gradstep.findings.checking import NodeCheck
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.checking import NodeCheck, Progress, check
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import arguments_of, returned
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_own_file
 
+_CHECKED: Final = 2
+"""Calls of a line in which derivatives are compared with finite differences."""
 
-def derivatives(evidence: Evidence) -> Iterator[Finding]:
+
+class Checks(Fact):
+    """The rules that were compared with finite differences: of the program's own Functions, or
+    ``all``; in the first calls of a line."""
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeCheck] = []
+        self.all = False
+        self.progress: Progress | None = None
+        self._known: set[Any] = set()
+
+    def closely(self, look: Look) -> None:
+        if not look.is_traced or look.looks > _CHECKED:
+            return
+        roots, own = tuple(look.call.roots), not self.all
+        for node in check(roots, names=look.names, own=own, progress=self.progress):
+            if node.is_identity:
+                continue  # it changes the gradient on purpose, as a gradient reversal does
+            key = (node.op, node.rule) if node.rule is not None else (node.op, node.source)
+            if key not in self._known or node.verdict == "wrong":
+                self._known.add(key)
+                self.nodes.append(node)
+
+
+@dataclass(frozen=True)
+class WrongDerivative(Reason):
+    """What finite differences say of an op's ``rule``, which is None where that is not the
+    program's."""
+
+    code = "derivative"
+    severity = "error"
+    after = ()
+    name: str
+    claims: tuple[str, ...]
+    causes: tuple[str, ...]
+    ignores_gradient: bool
+    rule: Source | None
+
+    def text(self) -> str:
+        why = f"; {', '.join(self.causes)}" if self.causes else ""
+        return f"the backward of {self.name} is wrong: {'; '.join(self.claims)}{why}"
+
+    def remedy(self) -> str:
+        if self.rule is None:
+            return "this is no function of yours: please report it"
+        return "return the derivative of forward, times the gradient that backward was given"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return _times_given(self.rule) if self.ignores_gradient else ()
+
+
+def derivatives(facts: Facts) -> Iterator[Reason]:
     """Yield the rules that are wrong, each once, with what one of its nodes shows; not those that
     differ on purpose, as where the result does not depend on the input at all."""
     by_rule: dict[Any, list[NodeCheck]] = {}
-    for node in evidence.checks:
+    for node in facts[Checks].nodes:
         if node.verdict == "wrong":
             wrong = tuple(nr for nr, one in enumerate(node.inputs) if one.verdict == "wrong")
             known = node.rule is not None and not is_own_file(node.rule.file)
@@ -27,19 +81,13 @@ def derivatives(evidence: Evidence) -> Iterator[Finding]:
         bad = [part for part in first.inputs if part.verdict == "wrong"]
         if all(part.numerical == 0 for part in bad):
             continue  # forward is flat, as round() is: a straight-through estimator
-        causes = list(dict.fromkeys(part.cause for part in bad if part.cause))
+        causes = tuple(dict.fromkeys(part.cause for part in bad if part.cause))
         rule = None if first.rule is None or is_own_file(first.rule.file) else first.rule
-        yield Finding(
-            "error", "derivative",
-            f"the backward of {first.op.removesuffix('Backward')} is wrong: "
-            f"{'; '.join(part.claim for part in bad)}"
-            f"{f'; {listed_causes}' if (listed_causes := ', '.join(causes)) else ''}",
-            "return the derivative of forward, times the gradient that backward was given"
-            if rule is not None else
-            "this is no function of yours: please report it",
-            first.address, first.index, first.source,
-            None if rule is None else returned(rule) or rule, 1 + len(others),
-            fix=_times_given(rule) if any("ignores the inc" in cause for cause in causes) else (),
+        yield WrongDerivative(
+            first.op.removesuffix("Backward"), tuple(part.claim for part in bad), causes,
+            any(part.ignores_gradient for part in bad), rule,
+            address=first.address, index=first.index, source=first.source,
+            other=None if rule is None else returned(rule) or rule, found=1 + len(others),
         )  # fmt: skip
 
 
@@ -61,5 +109,5 @@ RULES: Final = (
         "it was given is not reported: it changes the gradient on purpose.",
         "return 3 * x", "return grad_output * 3 * x**2",
         "When the gradient is meant to be another one, as with a straight-through estimator.",
-    )),
+    ), needs=(Checks,)),
 )  # fmt: skip

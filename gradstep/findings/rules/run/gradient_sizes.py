@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Final, NamedTuple
 
-from gradstep.findings.finding import Finding, Meaning, Rule
-from gradstep.findings.whole_run.history import History, Seen, histories
-from gradstep.findings.whole_run.watch import Evidence
+from gradstep.debugger.pass_session import PassSession
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts.history import History, Seen, histories
+from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.reports.why.sizes import Link, main_way
+from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.records import LEAF
 
 _ASIDE: Final = 100.0
 """Times as large, and the gradient does not vanish on the way to there."""
@@ -20,20 +27,144 @@ _TINY: Final = 1e-12
 its digits."""
 
 
-def gradient_sizes(evidence: Evidence) -> Iterator[Finding]:
+class Way(NamedTuple):
+    """What changes the size of a gradient most on its way from the loss: so many nodes of an op,
+    the first one at an address, and by what factor; and the line of that one."""
+
+    op: str
+    address: str
+    nodes: int
+    factor: float
+    source: Source | None
+
+
+class Ways(Fact):
+    """How the smallest and the largest gradient of a pass came to their sizes, by the names of the
+    leaves; and where in the pass of the first call each leaf comes."""
+
+    def __init__(self) -> None:
+        self.by_leaf: dict[str, Way] = {}
+        self.places: dict[str, int] = {}
+
+    def asked(self, look: Look, session: PassSession) -> None:
+        engine, names = look.engine, look.names
+        sizes: dict[int, float] = {}
+        for index, node in enumerate(session.order):
+            leaf = engine.leaf(node) if node.kind == LEAF else None
+            if leaf is None:
+                continue
+            own = engine.user_tensor(leaf)
+            self.places.setdefault(names.of(own), index)
+            totals = [incoming.total for incoming in session.inspector.incoming(index)]
+            size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
+            if size > 0 and own.ndim > 1:
+                sizes[index] = size
+        ends = (
+            (min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)) if sizes else ()
+        )
+        for index in {*ends}:
+            name = names.of(engine.user_tensor(engine.leaf(session.order[index])))
+            down = sizes[index] <= median(sizes.values())
+            way = _mostly(session, main_way(session, index), down=down)
+            if way is not None:
+                self.by_leaf.setdefault(name, way)
+
+
+def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way | None:
+    """Return the op whose nodes, taken together, change the size of a gradient most."""
+    graph = session.graph
+    sums: dict[str, float] = {}
+    places: dict[str, list[int]] = {}
+    for link in links:
+        if link.factor > 0:
+            stem = graph.stem(link.index)
+            sums[stem] = sums.get(stem, 0.0) + math.log(link.factor)
+            places.setdefault(stem, []).append(link.index)
+    if not sums:
+        return None
+    stem = min(sums, key=sums.__getitem__) if down else max(sums, key=sums.__getitem__)
+    at = places[stem]
+    source = next((graph.sources[index] for index in at if index in graph.sources), None)
+    return Way(stem, graph.address(at[0]), len(at), math.exp(sums[stem]), source)
+
+
+class Change(NamedTuple):
+    """The sizes of the gradients of two leaves, of which one is ``factor`` times the other."""
+
+    factor: float
+    near: str
+    near_size: float
+    end: str
+    end_size: float
+
+
+class Proportion(NamedTuple):
+    """The size of the largest gradient, of a leaf, and as a multiple of that of the leaf."""
+
+    leaf: str
+    size: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Vanishing(Reason):
+    """Gradients become small on their way."""
+
+    code = "vanishing"
+    sizes: Change | Proportion
+    way: Way | None
+
+    def text(self) -> str:
+        is_vanishing = self.code == "vanishing"
+        match self.sizes:
+            case Change(factor, near, near_size, end, end_size):
+                what = (
+                    f"the gradient {'shrinks' if is_vanishing else 'grows'} by a factor of "
+                    f"{format_number(factor)} from {near} ({format_number(near_size)}) to {end} "
+                    f"({format_number(end_size)})"
+                )
+            case Proportion(leaf, size, share):
+                what = (
+                    f"the largest gradient, that of {leaf}, is {format_number(size)}, "
+                    f"{format_number(share)} times the size of the weight"
+                )
+        mostly = ""
+        if self.way is not None:
+            op, address, count, factor, _ = self.way
+            nodes = address if count == 1 else f"{count} nodes {op}"
+            mostly = f"; most of it in {nodes} (x {format_number(factor)})"
+        return f"gradients {'vanish' if is_vanishing else 'explode'}: {what}{mostly}"
+
+    def remedy(self) -> str:
+        if self.way is not None and self.way.op in ("sigmoid", "tanh"):
+            return "use relu instead of sigmoid, a normalization, or skip connections"
+        return "use a normalization, skip connections, or an initialization that keeps the size"
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.way.op,) if self.way is not None and self.way.nodes == 1 else ()
+
+
+@dataclass(frozen=True)
+class Exploding(Vanishing):
+    """Gradients become large on their way."""
+
+    code = "exploding"
+
+
+def gradient_sizes(facts: Facts) -> Iterator[Reason]:
     """Yield, of each line, the gradients of its first call that are a hundred thousand times larger
     or smaller than others of it, or out of proportion to their weights."""
     by_call: dict[int, list[tuple[History, Seen]]] = {}
-    for history in histories(evidence.run):
+    for history in histories(facts.run):
         for line in history.lines:
             first = next(seen for seen in history.seen if seen.call.line == line)
             if len(history.leaf.shape or ()) > 1 and first.gradient:
                 by_call.setdefault(first.call.index, []).append((history, first))
     for weights in by_call.values():
-        yield from _of_call(evidence, weights)
+        yield from _of_call(facts, weights)
 
 
-def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterator[Finding]:
+def _of_call(facts: Facts, weights: list[tuple[History, Seen]]) -> Iterator[Reason]:
     def size(weight: tuple[History, Seen]) -> float:
         return weight[1].gradient or 0.0
 
@@ -41,49 +172,37 @@ def _of_call(evidence: Evidence, weights: list[tuple[History, Seen]]) -> Iterato
         return size(weight) / (weight[1].facts.parameter_rms or size(weight))
 
     smallest, largest = min(weights, key=size), max(weights, key=size)
-    place = _place(evidence, smallest[0])
-    is_far = place > _place(evidence, largest[0])
-    behind = [size(weight) for weight in weights if _place(evidence, weight[0]) > place]
+    place = _place(facts, smallest[0])
+    is_far = place > _place(facts, largest[0])
+    behind = [size(weight) for weight in weights if _place(facts, weight[0]) > place]
     # of a weight beside the way, as the key of an attention, what lies behind it has more
     is_aside = is_far and any(value > _ASIDE * size(smallest) for value in behind)
-    if size(largest) > _APART * size(smallest) and not (is_aside or evidence.names.scalers):
+    if size(largest) > _APART * size(smallest) and not (is_aside or facts.names.scalers):
         near, end = (largest, smallest) if is_far else (smallest, largest)
-        factor = format_number(size(largest) / size(smallest))
-        yield _finding(
-            evidence, end, "vanishing" if is_far else "exploding",
-            f"the gradient {'shrinks' if is_far else 'grows'} by a factor of {factor} from "
-            f"{near[0].leaf.name} ({format_number(size(near))}) to {end[0].leaf.name} "
-            f"({format_number(size(end))})",
+        change = Change(
+            size(largest) / size(smallest), near[0].leaf.name, size(near), end[0].leaf.name,
+            size(end),
         )  # fmt: skip
+        yield _reason(facts, end, change, is_far)
         return
     if min(map(share, weights)) > _HUGE or max(map(share, weights)) < _TINY:
-        code = "exploding" if share(smallest) > _HUGE else "vanishing"
-        yield _finding(
-            evidence, largest, code,
-            f"the largest gradient, that of {largest[0].leaf.name}, is "
-            f"{format_number(size(largest))}, {format_number(share(largest))} times the size of "
-            "the weight",
-        )  # fmt: skip
+        proportion = Proportion(largest[0].leaf.name, size(largest), share(largest))
+        yield _reason(facts, largest, proportion, not share(smallest) > _HUGE)
 
 
-def _place(evidence: Evidence, history: History) -> int:
+def _place(facts: Facts, history: History) -> int:
     """Return a number that is larger the farther a leaf is from the loss; in a recording, leaves
     stand in the order in which the program made them."""
-    return evidence.places.get(history.leaf.name, -history.leaf.number)
+    return facts[Ways].places.get(history.leaf.name, -history.leaf.number)
 
 
-def _finding(evidence: Evidence, end: tuple[History, Seen], code: str, what: str) -> Finding:
-    way = evidence.ways.get(end[0].leaf.name)
-    mostly = "" if way is None else f"; most of it in {way.what}"
-    title = "vanish" if code == "vanishing" else "explode"
-    sigmoid = way is not None and any(word in way.what for word in ("sigmoid", "tanh"))
-    return Finding(
-        "warning", code,
-        f"gradients {title}: {what}{mostly}",
-        "use relu instead of sigmoid, a normalization, or skip connections" if sigmoid else
-        "use a normalization, skip connections, or an initialization that keeps the size",
-        source=(way and way.source) or end[1].call.line, leaves=(end[0].leaf.name,),
-    )  # fmt: skip
+def _reason(
+    facts: Facts, end: tuple[History, Seen], sizes: Change | Proportion, is_vanishing: bool
+) -> Reason:
+    way = facts[Ways].by_leaf.get(end[0].leaf.name)
+    kind = Vanishing if is_vanishing else Exploding
+    source = (way and way.source) or end[1].call.line
+    return kind(sizes, way, leaves=(end[0].leaf.name,), source=source)
 
 
 RULES: Final = (
@@ -98,5 +217,5 @@ RULES: Final = (
         "In the first call on a line, a gradient grows 100,000 times, or all gradients are more "
         "than a million times larger than their weights.",
         "w = torch.randn(10, 10) * 30", "w = torch.randn(10, 10) / 10**0.5",
-    )),
+    ), needs=(Ways,)),
 )  # fmt: skip

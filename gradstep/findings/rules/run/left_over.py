@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.finding import Finding, Rule
-from gradstep.findings.whole_run.watch import Evidence
+from gradstep.findings.facts import Facts
+from gradstep.findings.finding import Reason, Rule
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts, LeafFacts
-from gradstep.text import listed
 
 _TIMES: Final = 2
 
 
-def left_over(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class LeftOver(Reason):
+    """The gradients of another loss are still there."""
+
+    code = "stale-grad"
+    after = ("zero-grad",)
+
+    def text(self) -> str:
+        return (
+            f"{self.named} {self.of('has', 'have')} a .grad from a backward() on another line, "
+            "after which step() changed other leaves only: the next step() will use both gradients"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "call detach() on what that loss is not to train, or zero_grad() before this backward()"
+        )
+
+    def calls(self) -> tuple[str, ...]:
+        return "backward", "step"
+
+
+def left_over(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves that a call adds to while their ``.grad`` is that of a call on another line,
     after which a step changed other leaves of that call only: a discriminator's loss that also
     reaches the generator. Twice, as such a gradient may be cleared late."""
     last: dict[int, tuple[CallFacts, LeafFacts]] = {}
     by_lines: dict[tuple[Source | None, Source | None], list[list[int]]] = {}
-    run = evidence.run
+    run = facts.run
     for call in run.calls():
         if call.kind != "backward":
             continue
@@ -34,16 +56,8 @@ def left_over(evidence: Evidence) -> Iterator[Finding]:
     for (line, other), times in by_lines.items():
         if len(times) < _TIMES:
             continue
-        names = [run.leaves[leaf].name for leaf in times[0]]
-        yield Finding(
-            "warning", "stale-grad",
-            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from a backward() on "
-            "another line, after which step() changed other leaves only: the next step() will use "
-            "both gradients",
-            "call detach() on what that loss is not to train, or zero_grad() before this "
-            "backward()",
-            source=line, other=other, leaves=tuple(names),
-        )  # fmt: skip
+        names = tuple(run.leaves[leaf].name for leaf in times[0])
+        yield LeftOver(leaves=names, source=line, other=other)
 
 
 def _kept(

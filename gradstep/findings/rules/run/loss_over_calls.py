@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import isfinite
-from typing import Final
+from typing import Final, NamedTuple
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.contract.op_records import OpRecord
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts.history import lines_of
+from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import assigned
-from gradstep.findings.whole_run.watch import Evidence, lines_of
+from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 
 _CALLS: Final = 100
@@ -17,11 +21,98 @@ _BELOW: Final = 100.0
 """Times the size of the first loss, and at least of 1, below 0."""
 
 
-def loss_flat(evidence: Evidence) -> Iterator[Finding]:
+class Term(NamedTuple):
+    """A term of a loss, and its line."""
+
+    name: str
+    source: Source | None
+
+
+class LowestTerms(Fact):
+    """Of the lines that call backward(), the term of the loss that is smallest."""
+
+    def __init__(self) -> None:
+        self.by_line: dict[Source | None, Term] = {}
+
+    def closely(self, look: Look) -> None:
+        engine, names = look.engine, look.names
+        roots = engine.tensors(engine.user_tensor(root) for root in look.call.roots)
+        record = roots[0].record[0] if roots and isinstance(roots[0].record, tuple) else None
+        if not isinstance(record, OpRecord) or record.name not in ("add", "sub"):
+            return
+        terms = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
+        known = [
+            (term.statistics.minimum, at, term)
+            for at, term in enumerate(terms)
+            if isinstance(term, OpRecord) and term.statistics is not None
+        ]
+        if not known:
+            return
+        smallest = min(known)[2]
+        named = {
+            seen.record[0]: names.of(tensor)
+            for tensor in names.tensors()
+            if engine.owns(tensor) and not tensor.is_leaf
+            for seen in engine.tensors([tensor])
+            if isinstance(seen.record, tuple)
+        }
+        name = named.get(smallest) or f"the term that {smallest.name} makes"
+        self.by_line[look.line] = Term(name, smallest.source)
+
+
+@dataclass(frozen=True)
+class FlatLoss(Reason):
+    """The mean of the loss over the ``last`` fifth of the calls is not below the ``first``."""
+
+    code = "loss-flat"
+    severity = "info"
+    first: float
+    last: float
+    fifth: int
+    calls_in_all: int
+
+    def text(self) -> str:
+        return (
+            f"the loss was {format_number(self.first)} in the first {self.fifth} of "
+            f"{self.calls_in_all} calls, and {format_number(self.last)} in the last {self.fifth}: "
+            "it does not fall"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "try the program on one small batch, which it should be able to learn by heart; then "
+            "another learning rate"
+        )
+
+
+@dataclass(frozen=True)
+class FallingLoss(Reason):
+    """The loss fell far below 0, most by a ``term``."""
+
+    code = "loss-falls"
+    first: float
+    last: float
+    term: str
+
+    def text(self) -> str:
+        most = f", most of it by {self.term}" if self.term else ""
+        return (
+            f"the loss fell from {format_number(self.first)} to {format_number(self.last)}{most}: "
+            "it has no lower limit, so a term may have the wrong sign"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "check the signs of the terms: what is to become small is added, and a divergence is "
+            "never negative"
+        )
+
+
+def loss_flat(facts: Facts) -> Iterator[Reason]:
     """Yield, as a note, that the mean of the loss over the last fifth of 100 calls or more is not
     smaller than over the first one; of programs with one optimizer and one loss."""
-    lines = list(lines_of(evidence.run))
-    if len(lines) != 1 or len(_optimizers(evidence)) != 1:
+    lines = list(lines_of(facts.run))
+    if len(lines) != 1 or len(_optimizers(facts)) != 1:
         return
     line, calls = lines[0]
     losses = [call.loss for call in calls if call.loss is not None]
@@ -30,42 +121,30 @@ def loss_flat(evidence: Evidence) -> Iterator[Finding]:
         return
     first, last = sum(losses[:fifth]) / fifth, sum(losses[-fifth:]) / fifth
     if last >= first:
-        yield Finding(
-            "info", "loss-flat",
-            f"the loss was {format_number(first)} in the first {fifth} of {len(losses)} calls, and "
-            f"{format_number(last)} in the last {fifth}: it does not fall",
-            "try the program on one small batch, which it should be able to learn by heart; then "
-            "another learning rate",
-            source=line,
-        )  # fmt: skip
+        yield FlatLoss(first, last, fifth, len(losses), source=line)
 
 
-def loss_falls(evidence: Evidence) -> Iterator[Finding]:
+def loss_falls(facts: Facts) -> Iterator[Reason]:
     """Yield losses that began near 0 and are far below it: a term has no lower limit."""
-    for line, calls in lines_of(evidence.run):
+    for line, calls in lines_of(facts.run):
         losses = [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
         if len(losses) < 5 or losses[-1] > -_BELOW * max(1.0, abs(losses[0])):
             continue
-        term = evidence.lowest.get(line)
-        name = "" if term is None else f", most of it by {term[0]}"
+        term = facts[LowestTerms].by_line.get(line)
         made_at = [] if line is None else assigned("loss", line.file)
-        yield Finding(
-            "warning", "loss-falls",
-            f"the loss fell from {format_number(losses[0])} to {format_number(losses[-1])}{name}: "
-            "it has no lower limit, so a term may have the wrong sign",
-            "check the signs of the terms: what is to become small is added, and a divergence is "
-            "never negative",
-            source=(term and term[1]) or (made_at[0] if made_at else line),
+        yield FallingLoss(
+            losses[0], losses[-1], "" if term is None else term.name,
+            source=(term and term.source) or (made_at[0] if made_at else line),
             other=made_at[0] if made_at else None,
         )  # fmt: skip
 
 
-def _optimizers(evidence: Evidence) -> set[str]:
+def _optimizers(facts: Facts) -> set[str]:
     return {
-        facts.optimizer
-        for call in evidence.run.indices
-        for facts in evidence.run.of_leaves(call)
-        if facts.optimizer
+        leaf.optimizer
+        for call in facts.run.indices
+        for leaf in facts.run.of_leaves(call)
+        if leaf.optimizer
     }
 
 
@@ -82,5 +161,5 @@ RULES: Final = (
         "kl = 0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
         "kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
         "With losses that have no lower limit on purpose, as a critic's.",
-    )),
+    ), needs=(LowestTerms,)),
 )  # fmt: skip

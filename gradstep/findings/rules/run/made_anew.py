@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 from linecache import getline
 from math import prod
-from typing import Final
+from typing import Any, Final
+from weakref import ref
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts.history import histories
+from gradstep.findings.facts.learning import Uses
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operation
 from gradstep.findings.source_lines import assigned, modules_made_around
-from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.recording.leaves import COPIED
 from gradstep.text import plural
 
@@ -22,11 +26,74 @@ _CALLS: Final = 3
 _OPTIMIZERS: Final = 5
 
 
-def new_parameters(evidence: Evidence) -> Iterator[Finding]:
+class Optimizers(Fact):
+    """How many optimizers a name had, one after the other."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self._last: dict[str, ref[Any]] = {}
+
+    def before(self, look: Look) -> None:
+        for name, optimizer in look.names.optimizers.items():
+            if name not in self._last or self._last[name]() is not optimizer:
+                self._last[name] = ref(optimizer)
+                self.counts[name] += 1
+
+
+@dataclass(frozen=True)
+class NewParameters(Reason):
+    """So many parameters are made anew for each call; ``is_copy`` if of a value."""
+
+    code = "made-anew"
+    count: int
+    shapes: tuple[tuple[int, ...], ...]
+    times: int
+    is_copy: bool
+
+    def text(self) -> str:
+        shapes = ", ".join(str(list(shape)) for shape in self.shapes)
+        return (
+            f"{plural(self.count, 'parameter')} of shape {shapes} "
+            f"{'is' if self.count == 1 else 'are'} made anew for each of {self.times:,} calls: "
+            "what is learned there is lost, and no optimizer knows of it"
+        )
+
+    def remedy(self) -> str:
+        if self.fix():
+            return (
+                "use the value itself: nn.Parameter() makes a new leaf, through which no gradient "
+                "flows back"
+            )
+        return (
+            "make them once, in __init__, as attributes of the module; then parameters() has them"
+        )
+
+    def fix(self) -> tuple[Fix, ...]:
+        return with_operation(self.source, "Parameter", "{0}") if self.is_copy else ()
+
+
+@dataclass(frozen=True)
+class NewOptimizer(Reason):
+    """An optimizer is made anew for each call."""
+
+    code = "made-anew"
+    name: str
+
+    def text(self) -> str:
+        return (
+            f"{self.name} is made anew for each call: its averages of earlier gradients, and its "
+            "count of steps, begin at 0 each time"
+        )
+
+    def remedy(self) -> str:
+        return f"make {self.name} once, before the loop"
+
+
+def new_parameters(facts: Facts) -> Iterator[Reason]:
     """Yield parameters that are another object in each of three calls or more, and that no
     optimizer has, while it has others of these calls: what they learn is lost."""
-    every = list(histories(evidence.run))
-    if 8 * sum(prod(leaf.shape or ()) for leaf in evidence.run.leaves) > COPIED:
+    every = list(histories(facts.run))
+    if 8 * sum(prod(leaf.shape or ()) for leaf in facts.run.leaves) > COPIED:
         return  # of so many, some are not followed
     kept = {seen.call.index for one in every if one.seen[-1].facts.optimizer for seen in one.seen}
     new = [
@@ -44,49 +111,36 @@ def new_parameters(evidence: Evidence) -> Iterator[Finding]:
     ]
     if not new:
         return
-    uses = evidence.uses
+    uses = facts[Uses].lines
     used = uses.get(new[0].leaf.name) or uses.get("") or new[0].seen[0].call.line
     made = [] if used is None else modules_made_around(used)
-    shapes = ", ".join(dict.fromkeys(str(list(history.leaf.shape or ())) for history in new))
+    shapes = tuple(dict.fromkeys(tuple(history.leaf.shape or ()) for history in new))
     is_copy = bool(made) and _OF_A_VALUE.search(getline(*made[0])) is not None
-    fix = with_operation(made[0], "Parameter", "{0}") if is_copy else ()
-    yield Finding(
-        "warning", "made-anew",
-        f"{plural(len(new), 'parameter')} of shape {shapes} {'is' if len(new) == 1 else 'are'} "
-        f"made anew for each of {len(new[0].seen):,} calls: what is learned there is lost, and no "
-        "optimizer knows of it",
-        "use the value itself: nn.Parameter() makes a new leaf, through which no gradient flows "
-        "back" if fix else
-        "make them once, in __init__, as attributes of the module; then parameters() has them",
-        source=made[0] if made else used,
-        other=used if made and used != made[0] else None, fix=fix,
+    yield NewParameters(
+        len(new), shapes, len(new[0].seen), is_copy, source=made[0] if made else used,
+        other=used if made and used != made[0] else None,
     )  # fmt: skip
 
 
-def new_optimizers(evidence: Evidence) -> Iterator[Finding]:
+def new_optimizers(facts: Facts) -> Iterator[Reason]:
     """Yield optimizers that are another object in two of three calls, or more, though their leaves
     stay: what they know of earlier gradients is lost."""
     followed = {
         history.seen[-1].facts.optimizer
-        for history in histories(evidence.run)
+        for history in histories(facts.run)
         if any(before.facts.update_rms and after.facts.update_rms
                for before, after in pairwise(history.seen))
     }  # fmt: skip
-    line = evidence.line
-    calls = len(list(evidence.run.calls()))
-    for name, count in evidence.optimizers.items():
-        groups = [group for held, group, _ in evidence.names.trained() if held == name]
+    line = facts.line
+    calls = len(list(facts.run.calls()))
+    for name, count in facts[Optimizers].counts.items():
+        groups = [group for held, group, _ in facts.names.trained() if held == name]
         learns = any(group.get("momentum") or "betas" in group for group in groups)
         is_often = count >= _OPTIMIZERS and 3 * count >= 2 * calls
         if not (is_often and learns and name in followed):
             continue
         made = [at for at in (assigned(name, line.file) if line else []) if "(" in getline(*at)]
-        yield Finding(
-            "warning", "made-anew",
-            f"{name} is made anew for each call: its averages of earlier gradients, and its "
-            "count of steps, begin at 0 each time",
-            f"make {name} once, before the loop", source=made[0] if made else line,
-        )  # fmt: skip
+        yield NewOptimizer(name, source=made[0] if made else line)
 
 
 RULES: Final = (
@@ -97,6 +151,6 @@ RULES: Final = (
         "def forward(self, x):\n    return nn.Linear(8, 2)(x)",
         "def forward(self, x):\n    return self.head(x)",
         "When each call is to begin from nothing.",
-    )),
-    Rule(new_optimizers),
+    ), needs=(Uses,)),
+    Rule(new_optimizers, needs=(Optimizers,)),
 )  # fmt: skip

@@ -3,104 +3,184 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from linecache import getline
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import histories
+from gradstep.findings.facts.learning import Learning, confirmed
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed, with_argument
+from gradstep.findings.rules.graph.cuts import ConstantGradient
 from gradstep.findings.source_lines import assigned, calls_of
-from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.watch import Evidence
-from gradstep.graph.model import Source
-from gradstep.text import listed
 
 
-def never_reached(evidence: Evidence) -> Iterator[Finding]:
-    """Yield what an optimizer has and never gets a gradient."""
-    if not evidence.is_whole:
-        return
-    calls = list(evidence.run.calls())
-    line = evidence.line
-    for optimizer, leaves in evidence.lost().items():
-        names = [leaf.name for leaf in leaves]
-        what, remedy, at = _likely(evidence, line)
-        lines = (
-            [at] if at is not None else assigned(optimizer, line.file) if line is not None else []
+class _Unreached(Reason):
+    code = "unreached"
+    after = ("create-graph",)
+
+
+@dataclass(frozen=True)
+class NeverReached(_Unreached):
+    """An ``optimizer`` has leaves to which none of the calls came; ``cause`` is the likely one."""
+
+    optimizer: str
+    count: int
+    cause: Reason | None
+
+    def text(self) -> str:
+        gets, them = self.of("gets", "get"), self.of("it", "them")
+        likely = "" if self.cause is None else f", likely because {self.cause.text()}"
+        return (
+            f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and none "
+            f"of the {self.count:,} calls came to {them}{likely}"
         )
-        has = sum(leaf.optimizer == optimizer for leaf in evidence.trained.values()) or sum(
-            len(group.leaves)
-            for group in evidence.run.training.groups
-            if group.optimizer == optimizer
+
+    def remedy(self) -> str:
+        if self.cause is not None:
+            return self.cause.remedy()
+        return (
+            f"use {self.of('it', 'them')} in the loss after which {self.optimizer}.step() runs, "
+            "without detach() or no_grad() on the way"
+        )
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.cause is None else self.cause.fix()
+
+    def calls(self) -> tuple[str, ...]:
+        return () if self.cause is None else self.cause.calls()
+
+
+@dataclass(frozen=True)
+class Constants(Reason):
+    """autograd.grad() returned constants."""
+
+    def text(self) -> str:
+        return "autograd.grad() without create_graph=True returned constants"
+
+    def remedy(self) -> str:
+        return "pass create_graph=True to autograd.grad()"
+
+    def calls(self) -> tuple[str, ...]:
+        return ("grad",)
+
+
+@dataclass(frozen=True)
+class Sampled(Reason):
+    """A distribution was sampled without a gradient."""
+
+    def text(self) -> str:
+        return "sample() passes no gradient to the parameters of a distribution"
+
+    def remedy(self) -> str:
+        return "use rsample() instead of sample()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return renamed(self.source, "sample", "rsample")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("sample",)
+
+
+@dataclass(frozen=True)
+class Reentrant(Reason):
+    """A reentrant checkpoint keeps no graph."""
+
+    def text(self) -> str:
+        return "checkpoint() keeps no graph where no input requires a gradient"
+
+    def remedy(self) -> str:
+        return "pass use_reentrant=False to checkpoint()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return with_argument(self.source, "checkpoint", "use_reentrant", "False")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("checkpoint",)
+
+
+@dataclass(frozen=True)
+class NeverAgain(_Unreached):
+    """Leaves that an ``optimizer`` has got a gradient until a call, and none since."""
+
+    optimizer: str
+    when: int
+
+    def text(self) -> str:
+        gets, them = self.of("gets", "get"), self.of("it", "them")
+        return (
+            f"{self.named} {gets} no gradient after call {self.when}, though {self.optimizer} has "
+            f"{them}: requires_grad was set to False, and never to True again"
+        )
+
+    def remedy(self) -> str:
+        return (
+            f"call requires_grad_(True) on {self.of('it', 'them')} before the loss that "
+            f"{self.optimizer} is to lower"
+        )
+
+
+def never_reached(facts: Facts) -> Iterator[Reason]:
+    """Yield what an optimizer has and never gets a gradient."""
+    if not facts.is_whole:
+        return
+    learning, calls = facts[Learning], len(list(facts.run.calls()))
+    for optimizer, leaves in learning.lost(facts).items():
+        cause = _likely(facts)
+        lines = assigned(optimizer, facts.file)
+        has = sum(leaf.optimizer == optimizer for leaf in learning.trained.values()) or sum(
+            len(group.leaves) for group in facts.run.training.groups if group.optimizer == optimizer
         )
         # a part that is not used may be one for later
-        is_certain = (bool(what) or len(names) == has) and not evidence.has_waiting_optimizers
-        yield Finding(
-            "warning" if is_certain else "info", "unreached",
-            f"{listed(names)} never {'gets' if len(names) == 1 else 'get'} a gradient: "
-            f"{optimizer} is to train {'it' if len(names) == 1 else 'them'}, and none of the "
-            f"{len(calls):,} calls came to {'it' if len(names) == 1 else 'them'}{what}",
-            remedy
-            or f"use {'it' if len(names) == 1 else 'them'} in the loss after which "
-            f"{optimizer}.step() runs, without detach() or no_grad() on the way",
-            source=lines[0] if lines else line, leaves=tuple(names),
-            fix=renamed(at, "sample", "rsample")
-            or with_argument(at, "checkpoint", "use_reentrant", "False"),
+        is_certain = bool(cause) or len(leaves) == has
+        yield NeverReached(
+            optimizer, calls, cause, leaves=tuple(leaf.name for leaf in leaves),
+            is_note=not is_certain or learning.waits(facts),
+            source=(cause and cause.source) or (lines[0] if lines else facts.line),
         )  # fmt: skip
 
 
-def _likely(evidence: Evidence, line: Source | None) -> tuple[str, str, Source | None]:
-    """Return what may be the cause, its remedy, and its line."""
-    for _, finding in evidence.seen:
-        if finding.code == "create-graph":
-            return (
-                ", likely because autograd.grad() without create_graph=True returned constants",
-                "pass create_graph=True to autograd.grad()",
-                finding.source,
-            )
-    sampled = calls_of("sample", line.file) if line is not None else []
-    if sampled:
-        return (
-            ", likely because sample() passes no gradient to the parameters of a distribution",
-            "use rsample() instead of sample()",
-            sampled[0],
-        )
-    for at in calls_of("checkpoint", line.file) if line is not None else []:
+def _likely(facts: Facts) -> Reason | None:
+    """Return what may be the cause."""
+    for _, reason in facts.seen:
+        if isinstance(reason, ConstantGradient):
+            return Constants(source=reason.source)
+    if sampled := calls_of("sample", facts.file):
+        return Sampled(source=sampled[0])
+    for at in calls_of("checkpoint", facts.file):
         if "use_reentrant=True" in getline(*at):
-            return (
-                ", likely because checkpoint() keeps no graph where no input requires a gradient",
-                "pass use_reentrant=False to checkpoint()",
-                at,
-            )
-    return "", "", None
+            return Reentrant(source=at)
+    return None
 
 
-def frozen(evidence: Evidence) -> Iterator[Finding]:
+def frozen(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves of an optimizer that got a gradient in one call, or two, and have required
     none since, for ten calls or more."""
     off: dict[tuple[str, int], list[str]] = {}
-    seen = {history.leaf.name: history.seen for history in histories(evidence.run)}
-    calls = [call for call in evidence.run.calls() if call.kind == "backward"]
-    for trained in evidence.trained.values():
+    seen = {history.leaf.name: history.seen for history in histories(facts.run)}
+    calls = [call for call in facts.run.calls() if call.kind == "backward"]
+    for trained in facts[Learning].trained.values():
         got = [seen.call for seen in seen.get(trained.name, ())]
         is_late = 0 < len(got) <= _FEW and calls[-1].index - got[-1].index >= _LONG
         if is_late and not trained.leaf.requires_grad:
             off.setdefault((trained.optimizer, got[-1].number), []).append(trained.name)
     for (optimizer, when), names in off.items():
-        line = calls[0].line
-        file = "" if line is None else line.file
+        file = "" if calls[0].line is None else calls[0].line.file
         lines = [*assigned("requires_grad", file), *calls_of("requires_grad_", file)]
-        gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
-        yield Finding(
-            "warning", "unreached",
-            f"{listed(names)} {gets} no gradient after call {when}, though {optimizer} has "
-            f"{them}: requires_grad was set to False, and never to True again",
-            f"call requires_grad_(True) on {them} before the loss that {optimizer} is to lower",
-            source=lines[0] if lines else line, leaves=tuple(names),
-        )  # fmt: skip
+        yield NeverAgain(
+            optimizer, when, leaves=tuple(names), source=lines[0] if lines else calls[0].line
+        )
 
 
 _FEW: Final = 2
 _LONG: Final = 10
+
+
+def _in_run(reason: Reason, facts: Facts) -> Reason:
+    return confirmed(reason, facts, is_of_run=True)
+
+
 RULES: Final = (
     Rule(never_reached, Meaning(
         "unreached", "warning", "an optimizer has leaves that no call reaches",
@@ -108,6 +188,6 @@ RULES: Final = (
         "change.",
         "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
         "When they are for later: of a part of what an optimizer has, it is only a note.",
-    )),
-    Rule(frozen),
+    ), needs=(Learning,), in_run=_in_run),
+    Rule(frozen, needs=(Learning,)),
 )  # fmt: skip

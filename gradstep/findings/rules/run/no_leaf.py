@@ -5,51 +5,147 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from linecache import getline
 from traceback import walk_tb
-from typing import Final
+from typing import Final, NamedTuple
 
 from gradstep.capturing.statement import nodes_on, tree_of
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.contract.op_records import LeafRecord, OpRecord
+from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look
+from gradstep.findings.facts.learning import Learning
+from gradstep.findings.finding import Finding, Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, closed
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_user_file
 
 
-def no_leaf(evidence: Evidence) -> Iterator[Finding]:
+class Result(NamedTuple):
+    """How a tensor was made, and its line."""
+
+    how: str
+    source: Source | None
+
+
+class Results(Fact):
+    """Tensors that an op made of a leaf without a name: how, by name."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, Result] = {}
+
+    def closely(self, look: Look) -> None:
+        if look.looks > FIRST_LOOKS:
+            return
+        engine, names = look.engine, look.names
+        for tensor in names.tensors():
+            if not engine.owns(tensor) or tensor.is_leaf or not tensor.requires_grad:
+                continue
+            (seen,) = engine.tensors([tensor])
+            record = seen.record[0] if isinstance(seen.record, tuple) else None
+            first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
+            if (
+                isinstance(record, OpRecord)
+                and isinstance(first, tuple)
+                and isinstance(first[0], LeafRecord)
+                and first[0].requires_grad
+                and not names.of(first[0].tensor())
+            ):
+                how = "a cast" if record.name in ("to", "cast") else f"{record.name}()"
+                self.made[names.of(tensor)] = Result(how, record.source)
+
+
+@dataclass(frozen=True)
+class NoLeaf(Reason):
+    """The result of an op, whose ``.grad`` the program reads; ``is_own`` if made from itself."""
+
+    code = "no-leaf"
+    name: str
+    how: str
+    is_own: bool
+
+    def text(self) -> str:
+        return (
+            f"{self.name} is not a leaf: it is the result of {self.how} of one, so backward() "
+            f"leaves {self.name}.grad None"
+        )
+
+    def remedy(self) -> str:
+        if self.is_own:
+            return f"change it in place: with torch.no_grad(): {self.name} -= ..."
+        return f"make {self.name} first, and call {self.name}.requires_grad_() on it then"
+
+    def fix(self) -> tuple[Fix, ...]:
+        if self.source is None:
+            return ()
+        return _changed_in_place(self.name, self.source) or _asked_later(self.source)
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.how.removesuffix("()"),) if self.how.endswith("()") else ()
+
+
+@dataclass(frozen=True)
+class NoParameter(Reason):
+    """The result of an op stands in a module where a parameter was meant."""
+
+    code = "no-leaf"
+    how: str
+
+    def text(self) -> str:
+        return (
+            f"{self.named} is no parameter but the result of {self.how} of one, which no optimizer "
+            "has: it never learns"
+        )
+
+    def remedy(self) -> str:
+        return "make the parameter last, of what has the right dtype and device already"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.source is None else _parameter_last(self.source)
+
+    def calls(self) -> tuple[str, ...]:
+        return (self.how.removesuffix("()"),) if self.how.endswith("()") else ()
+
+
+@dataclass(frozen=True)
+class Refused(Reason):
+    """An optimizer refused a tensor that is no leaf."""
+
+    code = "no-leaf"
+    severity = "error"
+    name: str
+
+    def text(self) -> str:
+        return (
+            f"{self.name} is not a leaf but the result of an op, and an optimizer changes leaves "
+            "only"
+        )
+
+    def remedy(self) -> str:
+        return f"make {self.name} first, and call {self.name}.requires_grad_() on it then"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.source is None else _asked_later(self.source)
+
+
+def no_leaf(facts: Facts) -> Iterator[Reason]:
     """Yield the tensors that an op made of a leaf without a name, and whose ``.grad``, which
     nothing fills, the program reads."""
-    for name, (how, source) in evidence.results.items():
+    for name, (how, source) in facts[Results].made.items():
         if source is not None and reads_grad(name, source.file):
-            yield Finding(
-                "warning", "no-leaf",
-                f"{name} is not a leaf: it is the result of {how} of one, so backward() leaves "
-                f"{name}.grad None",
-                f"change it in place: with torch.no_grad(): {name} -= ..."
-                if source in assigned_from_itself(name, source.file) else
-                f"make {name} first, and call {name}.requires_grad_() on it then",
-                source=source, fix=_changed_in_place(name, source) or _asked_later(source),
-            )  # fmt: skip
+            is_own = source in assigned_from_itself(name, source.file)
+            yield NoLeaf(name, how, is_own, source=source)
 
 
-def no_parameter(evidence: Evidence) -> Iterator[Finding]:
+def no_parameter(facts: Facts) -> Iterator[Reason]:
     """Yield what stands in a module where a parameter was meant: an op made it of one, which nobody
     holds."""
-    for name, (how, source) in evidence.results.items():
+    for name, (how, source) in facts[Results].made.items():
         holder = name.rpartition(".")[0]
         owner = holder.partition(".")[0]
-        if source is None or owner not in evidence.names.modules or not evidence.trained:
-            continue
-        yield Finding(
-            "warning", "no-leaf",
-            f"{name} is no parameter but the result of {how} of one, which no optimizer has: it "
-            "never learns",
-            "make the parameter last, of what has the right dtype and device already",
-            source=source, leaves=(name,), fix=_parameter_last(source),
-        )  # fmt: skip
+        if source is not None and owner in facts.names.modules and facts[Learning].trained:
+            yield NoParameter(how, leaves=(name,), source=source)
 
 
 def _parameter_last(at: Source) -> tuple[Fix, ...]:
@@ -109,13 +205,7 @@ def refused_by_optimizer(error: BaseException) -> Finding | None:
         for name, value in (frame.f_globals | frame.f_locals).items():
             lines = assigned(name, file) if is_tensor(value) and value.requires_grad else []
             if lines and not value.is_leaf and name in getline(file, number):
-                return Finding(
-                    "error", "no-leaf",
-                    f"{name} is not a leaf but the result of an op, and an optimizer changes "
-                    "leaves only",
-                    f"make {name} first, and call {name}.requires_grad_() on it then",
-                    source=lines[-1], other=Source(file, number), fix=_asked_later(lines[-1]),
-                )  # fmt: skip
+                return Finding(Refused(name, source=lines[-1], other=Source(file, number)))
     return None
 
 
@@ -125,6 +215,6 @@ RULES: Final = (
         "An op made it of the leaf, which has no name, and only leaves get a .grad.",
         "x = torch.rand(4, requires_grad=True).double()",
         "x = torch.rand(4).double().requires_grad_()",
-    )),
-    Rule(no_parameter),
+    ), needs=(Results,)),
+    Rule(no_parameter, needs=(Results, Learning)),
 )  # fmt: skip

@@ -3,50 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Final
 
-from gradstep.findings.finding import Finding, Rule
-from gradstep.findings.whole_run.watch import Evidence
+from gradstep.findings.facts import Fact, Facts
+from gradstep.findings.finding import Reason, Rule
 from gradstep.graph.statistics import format_number
-from gradstep.text import listed
 
 
-def not_finite(evidence: Evidence) -> Iterator[Finding]:
+class ScaledSteps(Fact):
+    """Of each pass from a scaled loss, whether its gradients are finite; else its step is
+    skipped."""
+
+    def __init__(self) -> None:
+        self.are_finite: list[bool] = []
+
+    def scaled(self, is_finite: bool) -> None:
+        self.are_finite.append(is_finite)
+
+
+@dataclass(frozen=True)
+class InCall(Reason):
+    """A call of a recording has such a loss, or leaves such a ``.grad``: of which ``kinds``."""
+
+    code = "not-finite"
+    after = ("changed",)
+    title: str
+    loss: float | None
+    kinds: tuple[str, ...]
+    target: str = "TARGET"
+
+    def text(self) -> str:
+        loss = "" if self.loss is None else f"the loss is {format_number(self.loss)}"
+        grads = f"the .grad of {self.named} is {' or '.join(self.kinds)}" if self.leaves else ""
+        what = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
+        return f"in {self.title}, {what}"
+
+    def remedy(self) -> str:
+        if self.leaves:
+            return f"gradstep why {self.target} {self.leaves[0]} shows where it began"
+        return "look at what this loss is computed from"
+
+    def for_target(self, target: str) -> InCall:
+        return replace(self, target=target)
+
+    def calls(self) -> tuple[str, ...]:
+        return ("backward", "grad")
+
+
+@dataclass(frozen=True)
+class AllSkipped(Reason):
+    """No call with a scaled loss had finite gradients."""
+
+    code = "not-finite"
+    after = ("changed",)
+    count: int
+
+    def text(self) -> str:
+        return (
+            f"the gradients were not finite in any of the {self.count} calls with a scaled loss: "
+            "every step was skipped, and nothing was learned"
+        )
+
+    def remedy(self) -> str:
+        return (
+            "run more steps, as the factor shrinks with each; if it goes on, gradstep check "
+            "without the scaler finds what is not finite"
+        )
+
+
+def not_finite(facts: Facts) -> Iterator[Reason]:
     """Yield the first call of a recording that has such a loss, or leaves such a ``.grad``; of a
     run that was watched, the findings of that call tell more."""
-    if evidence.looked_at:
+    if facts.looked_at:
         return
-    run = evidence.run
+    run = facts.run
     call = next((call for call in run.calls() if call.is_troubled), None)
     if call is None:
         return
     bad = [leaf for leaf in run.of_leaves(call.index) if leaf.is_troubled]
-    names = [run.leaves[facts.leaf].name for facts in bad]
-    kinds = {facts.after.trouble for facts in bad if facts.after is not None}
-    loss = "" if call.loss is None else f"the loss is {format_number(call.loss)}"
-    grads = f"the .grad of {listed(names)} is {' or '.join(sorted(kinds))}" if names else ""
-    what = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
-    yield Finding(
-        "warning", "not-finite", f"in {call.title}, {what}",
-        f"gradstep why TARGET {names[0]} shows where it began" if names else
-        "look at what this loss is computed from", source=call.line, leaves=tuple(names),
+    kinds = {leaf.after.trouble for leaf in bad if leaf.after is not None}
+    yield InCall(
+        call.title, call.loss, tuple(sorted(kinds)),
+        leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad), source=call.line,
     )  # fmt: skip
 
 
-def skipped(evidence: Evidence) -> Iterator[Finding]:
+def skipped(facts: Facts) -> Iterator[Reason]:
     """Yield that no call with a scaled loss had finite gradients."""
-    count = len(evidence.skipped)
-    is_told = any(finding.code == "not-finite" and finding.is_bad for _, finding in evidence.seen)
-    if count < 2 or not all(evidence.skipped) or is_told:
-        return
-    yield Finding(
-        "warning", "not-finite",
-        f"the gradients were not finite in any of the {count} calls with a scaled loss: every step "
-        "was skipped, and nothing was learned",
-        "run more steps, as the factor shrinks with each; if it goes on, gradstep check without "
-        "the scaler finds what is not finite",
-        source=next(iter(evidence.run.calls())).line,
-    )  # fmt: skip
+    steps = facts[ScaledSteps].are_finite
+    is_told = any(reason.code == "not-finite" and not reason.is_note for _, reason in facts.seen)
+    if len(steps) >= 2 and not any(steps) and not is_told:
+        yield AllSkipped(len(steps), source=next(iter(facts.run.calls())).line)
 
 
-RULES: Final = (Rule(skipped), Rule(not_finite))
+RULES: Final = (Rule(skipped, needs=(ScaledSteps,)), Rule(not_finite))

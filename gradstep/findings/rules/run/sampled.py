@@ -5,13 +5,14 @@ from __future__ import annotations
 import linecache
 import re
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.finding import Finding, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.finding import Fix, Reason, Rule
 from gradstep.findings.fixes import renamed
+from gradstep.findings.rules.graph.cuts import Cut
 from gradstep.findings.source_lines import calls_of
-from gradstep.findings.whole_run.watch import Evidence
 
 _HAVE_RSAMPLE: Final = re.compile(
     r"\b(Normal|Laplace|LogNormal|Gumbel|Uniform|Beta|Gamma|Dirichlet|Cauchy|StudentT|Exponential|"
@@ -19,27 +20,45 @@ _HAVE_RSAMPLE: Final = re.compile(
 )
 
 
-def sampled(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class CutBySampling(Reason):
+    """A sample has no graph, where there could be one."""
+
+    code = "cut"
+    after = ("not-finite",)
+    explained_here_by = ("unreached",)
+
+    def text(self) -> str:
+        return (
+            "sample() passes no gradient to the parameters of its distribution, and the loss uses "
+            "its result"
+        )
+
+    def remedy(self) -> str:
+        return "use rsample() instead of sample()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return renamed(self.source, "sample", "rsample")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("sample",)
+
+
+def sampled(facts: Facts) -> Iterator[Reason]:
     """Yield a loss that uses a ``sample()`` of a distribution with ``rsample()``, whose parameters
     have a graph that the sample lacks; not with ``log_prob()``, as where a policy is trained."""
-    for _, finding in evidence.seen:
-        at = finding.source
+    for _, reason in facts.seen:
+        at = reason.source
         if (
-            finding.code == "cut"
-            and not finding.is_bad
+            isinstance(reason, Cut)
+            and reason.code == "cut"
+            and reason.is_note
             and at is not None
             and at in calls_of("sample", at.file)
             and not calls_of("log_prob", at.file)
             and _HAVE_RSAMPLE.search("".join(linecache.getlines(at.file)))
         ):
-            yield replace(
-                finding,
-                severity="warning",
-                what="sample() passes no gradient to the parameters of its distribution, and the "
-                "loss uses its result",
-                remedy="use rsample() instead of sample()",
-                fix=renamed(at, "sample", "rsample"),
-            )
+            yield CutBySampling(leaves=reason.leaves, source=at, other=reason.other)
             return
 
 

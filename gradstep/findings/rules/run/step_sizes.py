@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from linecache import getline
 from statistics import median
 from typing import Any, Final
@@ -11,16 +12,14 @@ from typing import Any, Final
 from gradstep.capturing.statement import nodes_on
 from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import History, histories
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, with_argument
-from gradstep.findings.rules.graph.away_from_zero import Advice
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
-from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.guest.fence import attribute_of
-from gradstep.text import listed
 
 _STEPS: Final = 5
 _SMALL: Final = 1e-6
@@ -36,25 +35,227 @@ _LOW: Final = 1e-4
 """A learning rate that may be too small; larger ones are not the reason for small steps."""
 
 
-def step_sizes(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class _Steps(Reason):
+    """Each step of an ``optimizer`` changes leaves by a ``ratio`` of their size."""
+
+    optimizer: str
+    rate: float | None
+    ratio: float
+
+    def text(self) -> str:
+        rate = "" if self.rate is None else f" (its learning rate is {format_number(self.rate)})"
+        return (
+            f"each step of {self.optimizer}{rate} changes {self.named} by "
+            f"{format_number(self.ratio)} times {self.of('its size', 'their size')}"
+        )
+
+
+@dataclass(frozen=True)
+class LargeSteps(_Steps):
+    """Steps are far too large."""
+
+    code = "large-steps"
+
+    def remedy(self) -> str:
+        return (
+            "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size "
+            "of a weight are usual"
+        )
+
+
+@dataclass(frozen=True)
+class SmallSteps(_Steps):
+    """Steps are far too small."""
+
+    code = "small-steps"
+    because: Reason
+
+    def text(self) -> str:
+        why = self.because.text()
+        return f"{super().text()}: {why}" if why else super().text()
+
+    def remedy(self) -> str:
+        return self.because.remedy()
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self.because.fix()
+
+
+@dataclass(frozen=True)
+class ClippedScaled(Reason):
+    """Gradients are clipped while they are scaled."""
+
+    code = "small-steps"
+    optimizer: str
+    ratio: float
+    has_scaler: bool
+
+    def text(self) -> str:
+        return (
+            f"each step of {self.optimizer} changes {self.named} by {format_number(self.ratio)} "
+            "times their size: clip_grad_norm_() clips gradients that are still multiplied by the "
+            "scale of the loss"
+        )
+
+    def remedy(self) -> str:
+        if self.has_scaler:
+            return f"call scaler.unscale_({self.optimizer}) before clip_grad_norm_()"
+        return "divide the gradients by the scale before you clip them"
+
+    def fix(self) -> tuple[Fix, ...]:
+        if not self.has_scaler:
+            return ()
+        return Line(self.source).replaced(f"scaler.unscale_({self.optimizer})\n{{line}}")
+
+    def calls(self) -> tuple[str, ...]:
+        return ("clip_grad_norm_",)
+
+
+@dataclass(frozen=True)
+class TightClip(Reason):
+    """Gradients are clipped to a tiny ``bound``."""
+
+    bound: str
+
+    def text(self) -> str:
+        return f"gradients are clipped to {self.bound}"
+
+    def remedy(self) -> str:
+        return "use a larger bound: 1.0 is usual"
+
+    def fix(self) -> tuple[Fix, ...]:
+        bound = _bound_at(self.source)
+        return Line(self.source).rewritten(lambda node: "1.0" if node is bound else None)
+
+
+@dataclass(frozen=True)
+class Schedule(Reason):
+    """The scheduler that a line makes has lowered the learning rate from the ``first`` one."""
+
+    first: float
+
+    def text(self) -> str:
+        return f"a schedule has lowered it from {format_number(self.first)}"
+
+    def remedy(self) -> str:
+        if self._divided:
+            return "// gives whole numbers, 0 until the end: divide with /"
+        if self._turned:
+            return "mode='max' waits for a loss to grow: use mode='min'"
+        if self.source is not None and "LambdaLR" in getline(*self.source):
+            return (
+                "return a factor from the function of LambdaLR, 1.0 where the rate is to be as it "
+                "is: it multiplies the first learning rate"
+            )
+        return "make this scheduler lower it less, or call its step() less often, as once an epoch"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self._divided or self._turned
+
+    @property
+    def _lines(self) -> list[Line]:
+        at = self.source
+        return [] if at is None else [Line(Source(at.file, at.line + nr)) for nr in range(4)]
+
+    @property
+    def _divided(self) -> tuple[Fix, ...]:
+        fixes = [
+            line.rewritten(
+                lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
+                if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
+            )
+            for line in self._lines
+        ]  # fmt: skip
+        return next(filter(None, fixes), ())
+
+    @property
+    def _turned(self) -> tuple[Fix, ...]:
+        if self.source is None or "Plateau" not in getline(*self.source):
+            return ()
+        fixes = [
+            line.rewritten(
+                lambda node, line=line: line.text(node).replace("max", "min")  # type: ignore[misc]
+                if isinstance(node, ast.Constant) and node.value == "max" else None
+            )
+            for line in self._lines
+        ]  # fmt: skip
+        return next(filter(None, fixes), ())
+
+
+@dataclass(frozen=True)
+class LowRate(Reason):
+    """The learning rate of an optimizer, made as a ``kind`` at ``made``, is low."""
+
+    kind: str
+    made: Source | None
+
+    def text(self) -> str:
+        return ""
+
+    def remedy(self) -> str:
+        return "use a larger learning rate: 1e-3 is usual"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.made is None else with_argument(self.made, self.kind, "lr", "1e-3")
+
+
+@dataclass(frozen=True)
+class TinyGradients(Reason):
+    """The learning rate of an ``optimizer`` is no reason."""
+
+    optimizer: str
+
+    def text(self) -> str:
+        return ""
+
+    def remedy(self) -> str:
+        return (
+            "its gradients are tiny: look at what the loss is divided by, and whether something "
+            f"makes .grad smaller before {self.optimizer}.step()"
+        )
+
+
+@dataclass(frozen=True)
+class Unscaled(Reason):
+    """A scaler multiplies the loss, and does not step."""
+
+    code = "unscaled"
+    after = ("untrained",)
+    name: str
+
+    def text(self) -> str:
+        return (
+            f"{self.name} multiplies the loss, and nothing divides the gradients by its factor: "
+            "steps and clipping use them as they are"
+        )
+
+    def remedy(self) -> str:
+        return f"let {self.name} step: it divides the gradients first"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.source is None else _by_scaler(self.source, self.name)
+
+
+def step_sizes(facts: Facts) -> Iterator[Reason]:
     """Yield optimizers whose every weight moves by less than a millionth of its size in the middle
     of at least five steps, or by more than half of it."""
-    for optimizer, weights in _weights(evidence).items():
-        is_small = _are_small(evidence, weights)
+    for optimizer, weights in _weights(facts).items():
+        is_small = _are_small(facts, weights)
         if is_small or min(ratio for _, ratio in weights) > _LARGE:
-            yield _finding(optimizer, weights, is_small=is_small, evidence=evidence)
+            yield _reason(facts, optimizer, weights, is_small=is_small)
 
 
-def slow_optimizers(evidence: Evidence) -> set[str]:
+def slow_optimizers(facts: Facts) -> set[str]:
     """Return the optimizers whose steps are far too small for all their weights."""
-    every = _weights(evidence).items()
-    return {optimizer for optimizer, weights in every if _are_small(evidence, weights)}
+    every = _weights(facts).items()
+    return {optimizer for optimizer, weights in every if _are_small(facts, weights)}
 
 
-def _weights(evidence: Evidence) -> dict[str, list[tuple[History, float]]]:
+def _weights(facts: Facts) -> dict[str, list[tuple[History, float]]]:
     """Return the weights of each optimizer, and by how much of its size each moves in a step."""
     moving: dict[str, list[tuple[History, float]]] = {}
-    for optimizer, weights in by_optimizer(evidence).items():
+    for optimizer, weights in by_optimizer(facts).items():
         for history in weights:
             moved = [ratio for seen in history.seen if (ratio := seen.moved)]
             if len(moved) >= _STEPS:
@@ -62,21 +263,21 @@ def _weights(evidence: Evidence) -> dict[str, list[tuple[History, float]]]:
     return moving
 
 
-def by_optimizer(evidence: Evidence) -> dict[str, list[History]]:
+def by_optimizer(facts: Facts) -> dict[str, list[History]]:
     """Return the weights, not the biases, that each optimizer has."""
     weights: dict[str, list[History]] = {}
-    for history in histories(evidence.run):
+    for history in histories(facts.run):
         if (name := history.seen[-1].facts.optimizer) and len(history.leaf.shape or ()) > 1:
             weights.setdefault(name, []).append(history)
     return weights
 
 
-def _are_small(evidence: Evidence, weights: list[tuple[History, float]]) -> bool:
-    bound = _CLIPPED if _clip_of_scaled(evidence, weights) else _SMALL
+def _are_small(facts: Facts, weights: list[tuple[History, float]]) -> bool:
+    bound = _CLIPPED if _clip_of_scaled(facts, weights) else _SMALL
     return max(ratio for _, ratio in weights) < bound
 
 
-def _clip_of_scaled(evidence: Evidence, weights: list[tuple[History, float]]) -> Source | None:
+def _clip_of_scaled(facts: Facts, weights: list[tuple[History, float]]) -> Source | None:
     """Return the line that clips gradients while they are scaled: nothing calls unscale_(), or
     the program divides them by the scale itself, and later."""
     line = weights[0][0].seen[0].call.line
@@ -85,73 +286,52 @@ def _clip_of_scaled(evidence: Evidence, weights: list[tuple[History, float]]) ->
     if not clips or calls_of("unscale_", file):
         return None
     is_late = any(at.line >= clips[0].line for at in scaled_grads(file))
-    return clips[0] if is_late or evidence.names.scalers else None
+    return clips[0] if is_late or facts.names.scalers else None
 
 
-def _finding(
-    optimizer: str, weights: list[tuple[History, float]], *, is_small: bool, evidence: Evidence
-) -> Finding:
-    names = [history.leaf.name for history, _ in weights]
+def _reason(
+    facts: Facts, optimizer: str, weights: list[tuple[History, float]], *, is_small: bool
+) -> Reason:
+    leaves = tuple(history.leaf.name for history, _ in weights)
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
-    groups = [group for name, group, _ in evidence.names.trained() if name == optimizer]
+    ratio = median([moved for _, moved in weights])
+    groups = [group for name, group, _ in facts.names.trained() if name == optimizer]
     rate, first = map(groups[0].get, ("lr", "initial_lr")) if groups else (None, None)
-    of_rate = "" if rate is None else f" (its learning rate is {format_number(float(rate))})"
-    ratio = format_number(median([moved for _, moved in weights]))
-    lines = assigned(optimizer, file)
-    clip = _clip_of_scaled(evidence, weights) if is_small else None
-    if clip is not None:
-        return Finding(
-            "warning", "small-steps",
-            f"each step of {optimizer} changes {listed(names)} by {ratio} times their size: "
-            "clip_grad_norm_() clips gradients that are still multiplied by the scale of the loss",
-            f"call scaler.unscale_({optimizer}) before clip_grad_norm_()"
-            if evidence.names.scalers else "divide the gradients by the scale before you clip them",
-            source=clip, other=line, leaves=tuple(names),
-            fix=Line(clip).replaced(f"scaler.unscale_({optimizer})\n{{line}}")
-            if evidence.names.scalers else (),
-        )  # fmt: skip
-    what = (
-        f"each step of {optimizer}{of_rate} changes {listed(names)} by {ratio} "
-        f"times {'its size' if len(names) == 1 else 'their size'}"
-    )
-    at = lines[0] if lines else line
+    rate = None if rate is None else float(rate)
+    made = next(iter(assigned(optimizer, file)), None)
     if not is_small:
-        return Finding(
-            "warning", "large-steps", what,
-            "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size "
-            "of a weight are usual",
-            source=at, leaves=tuple(names),
-        )  # fmt: skip
+        return LargeSteps(optimizer, rate, ratio, leaves=leaves, source=made or line)
+    if (clip := _clip_of_scaled(facts, weights)) is not None:
+        has_scaler = bool(facts.names.scalers)
+        return ClippedScaled(optimizer, ratio, has_scaler, leaves=leaves, source=clip, other=line)
+    because: Reason
     scheduled = schedulers(file)
     if (tight := _tight_clip(file)) is not None:
-        at, bound, advice = tight
-        what = f"{what}: gradients are clipped to {bound}"
-    elif scheduled and rate is not None and first and float(rate) < _LOWERED * float(first):
-        at, advice = scheduled[0], of_schedule(scheduled[0])
-        what = f"{what}: a schedule has lowered it from {format_number(float(first))}"
-    elif rate is None or float(rate) < _LOW:
-        optimizer_type = type(evidence.names.optimizers.get(optimizer)).__name__
-        advice = Advice(
-            "use a larger learning rate: 1e-3 is usual",
-            with_argument(lines[0], optimizer_type, "lr", "1e-3") if lines else (),
-        )
+        because = tight
+    elif scheduled and rate is not None and first and rate < _LOWERED * float(first):
+        because = Schedule(float(first), source=scheduled[0])
+    elif rate is None or rate < _LOW:
+        kind = type(facts.names.optimizers.get(optimizer)).__name__
+        because = LowRate(kind, made, source=made or line)
     else:
-        advice = Advice(
-            "its gradients are tiny: look at what the loss is divided by, and whether something "
-            f"makes .grad smaller before {optimizer}.step()"
-        )
-    return Finding(
-        "warning", "small-steps", what, advice.text,
-        source=at, other=None if lines[:1] in ([], [at]) else lines[0], leaves=tuple(names),
-        fix=advice.fix,
-    )  # fmt: skip
+        because = TinyGradients(optimizer, source=made or line)
+    at = because.source
+    return SmallSteps(
+        optimizer,
+        rate,
+        ratio,
+        because,
+        leaves=leaves,
+        source=at,
+        other=None if made == at else made,
+    )
 
 
-def unscaled(evidence: Evidence) -> Iterator[Finding]:
+def unscaled(facts: Facts) -> Iterator[Reason]:
     """Yield scalers that multiply a loss whose optimizer steps without them."""
-    file = "" if evidence.line is None else evidence.line.file
-    for name, scaler in evidence.names.scalers.items():
+    file = "" if facts.line is None else facts.line.file
+    for name, scaler in facts.names.scalers.items():
         scales, steps = calls_of("scale", file, name), calls_of("step", file)
         if not scales or not steps or attribute_of(scaler, "_enabled") is False:
             continue
@@ -159,13 +339,7 @@ def unscaled(evidence: Evidence) -> Iterator[Finding]:
             calls_of(method, file, name) for method in ("step", "unscale_")
         ):
             continue
-        yield Finding(
-            "warning", "unscaled",
-            f"{name} multiplies the loss, and nothing divides the gradients by its factor: steps "
-            "and clipping use them as they are",
-            f"let {name} step: it divides the gradients first",
-            source=steps[0], other=scales[0], fix=_by_scaler(steps[0], name),
-        )  # fmt: skip
+        yield Unscaled(name, source=steps[0], other=scales[0])
 
 
 def _has_stepped(scaler: Any) -> bool:
@@ -188,46 +362,24 @@ def _by_scaler(at: Source, scaler: str) -> tuple[Fix, ...]:
     return ()
 
 
-def _tight_clip(file: str) -> tuple[Source, str, Advice] | None:
-    """Return the line that clips gradients to a tiny number, and that number."""
+def _tight_clip(file: str) -> TightClip | None:
+    """Return the line that clips gradients to a tiny number."""
     for at in (at for name in _CLIPS for at in calls_of(name, file)):
-        for node in nodes_on(at):
-            if not isinstance(node, ast.Call) or called(node) not in _CLIPS:
-                continue
-            given = [*node.args[1:2], *(kw.value for kw in node.keywords if kw.arg in _BOUNDS)]
-            match given:
-                case [ast.Constant(value=int() | float() as number)] if 0 <= number < _BOUND:
-                    text = Line(at).text(given[0])
-                    fix = Line(at).rewritten(lambda node: "1.0" if node is given[0] else None)  # noqa: B023
-                    return at, text, Advice("use a larger bound: 1.0 is usual", fix)
+        if (bound := _bound_at(at)) is not None:
+            return TightClip(Line(at).text(bound), source=at)
     return None
 
 
-def of_schedule(at: Source) -> Advice:
-    """Return what helps where the scheduler that a line makes lowers the learning rate too far."""
-    for number in range(at.line, at.line + 4):
-        line = Line(Source(at.file, number))
-        if fix := line.rewritten(
-            lambda node, line=line: f"{line.text(node.left)} / {line.text(node.right)}"  # type: ignore[misc]
-            if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) else None
-        ):  # fmt: skip
-            return Advice("// gives whole numbers, 0 until the end: divide with /", fix)
-        if "Plateau" in getline(*at) and (
-            fix := line.rewritten(
-                lambda node, line=line: (
-                    line.text(node).replace("max", "min")  # type: ignore[misc]
-                    if isinstance(node, ast.Constant) and node.value == "max"
-                    else None
-                )
-            )
-        ):
-            return Advice("mode='max' waits for a loss to grow: use mode='min'", fix)
-    return Advice(
-        "return a factor from the function of LambdaLR, 1.0 where the rate is to be as it is: it "
-        "multiplies the first learning rate"
-        if "LambdaLR" in getline(*at) else
-        "make this scheduler lower it less, or call its step() less often, as once an epoch"
-    )  # fmt: skip
+def _bound_at(at: Source | None) -> ast.expr | None:
+    """Return the tiny number to which a line clips gradients."""
+    for node in nodes_on(at) if at is not None else ():
+        if not isinstance(node, ast.Call) or called(node) not in _CLIPS:
+            continue
+        given = [*node.args[1:2], *(kw.value for kw in node.keywords if kw.arg in _BOUNDS)]
+        match given:
+            case [ast.Constant(value=int() | float() as number)] if 0 <= number < _BOUND:
+                return given[0]
+    return None
 
 
 _CLIPS: Final = ("clip_grad_norm_", "clip_grad_value_")

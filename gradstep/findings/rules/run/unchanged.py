@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from linecache import getline
 from typing import Final
 
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import History, histories
+from gradstep.findings.facts.learning import Learning
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
-from gradstep.findings.rules.graph.unused import Hindrance, hindrance
-from gradstep.findings.rules.run.step_sizes import of_schedule, slow_optimizers
+from gradstep.findings.hindrances import Hindrance, LostInRounding, ZeroRate, hindrance
+from gradstep.findings.rules.run.step_sizes import Schedule, slow_optimizers
 from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
-from gradstep.findings.whole_run.history import History, histories
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
-from gradstep.text import listed
 
 _CALLS: Final = 3
 """Calls, the last ones, over which a leaf is to have been the same."""
@@ -24,14 +25,124 @@ _NOISE: Final = 1e-6
 """Of the largest gradient: smaller ones are what rounding leaves of 0."""
 
 
-def unchanged(evidence: Evidence) -> Iterator[Finding]:
+class _Unchanged(Reason):
+    code = "unchanged"
+    after = ("unscaled",)
+
+
+@dataclass(frozen=True)
+class Unchanged(_Unchanged):
+    """Leaves have gradients, and do not change, ``because`` of something; ``since`` a call, 0 from
+    the beginning on."""
+
+    because: Reason
+    since: int
+
+    def text(self) -> str:
+        has = self.of("has", "have")
+        when = f"from call {self.since} on" if self.since else "in the whole run"
+        why = self.because.text()
+        return f"{self.named} {has} gradients and {has} not changed {when}: {why}"
+
+    def remedy(self) -> str:
+        return self.because.remedy()
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self.because.fix()
+
+    def parts(self) -> tuple[Reason, ...]:
+        return (self.because,)
+
+    def calls(self) -> tuple[str, ...]:
+        return self.because.calls()
+
+
+@dataclass(frozen=True)
+class BySchedule(Reason):
+    """The learning rate is 0, or too low, and a scheduler may have made it so."""
+
+    cause: Hindrance
+    schedule: Schedule
+
+    def text(self) -> str:
+        return self.cause.text()
+
+    def remedy(self) -> str:
+        return self.schedule.remedy()
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self.schedule.fix()
+
+
+@dataclass(frozen=True)
+class NeverSteps(Reason):
+    """No line after that of the ``call`` lets the optimizer step."""
+
+    optimizer: str
+    call: Source
+
+    def text(self) -> str:
+        name = "the optimizer" if self.optimizer == "optimizer" else self.optimizer
+        return f"{name}.step() does not run"
+
+    def remedy(self) -> str:
+        return f"call {self.optimizer}.step() after backward()"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return Line(self.call).replaced(f"{{line}}\n{self.optimizer}.step()")
+
+
+@dataclass(frozen=True)
+class Cleared(Reason):
+    """zero_grad() runs between the ``call`` and the step."""
+
+    call: Source
+
+    def text(self) -> str:
+        line = 0 if self.source is None else self.source.line
+        return f"zero_grad() in line {line} clears them before step()"
+
+    def remedy(self) -> str:
+        return "call zero_grad() before backward(), and step() after it"
+
+    def fix(self) -> tuple[Fix, ...]:
+        if self.source is None:
+            return ()
+        first = f"{getline(*self.source).strip()}\n{{line}}"
+        return *Line(self.call).replaced(first), Fix(self.source, "")
+
+    def calls(self) -> tuple[str, ...]:
+        return "zero_grad", "step"
+
+
+@dataclass(frozen=True)
+class StepNotWritten(_Unchanged):
+    """A line computes a step, and changes nothing."""
+
+    def text(self) -> str:
+        them = self.of("it", "them")
+        line = 0 if self.source is None else self.source.line
+        return (
+            f"{self.named} {self.of('has', 'have')} gradients, and no call found {them} changed: "
+            f"line {line} computes a step, and does not write it into {them}"
+        )
+
+    def remedy(self) -> str:
+        first = self.leaves[0]
+        return (
+            f"change {self.of('it', 'them')} in place under no_grad(): "
+            f"{first}.sub_(lr * {first}.grad)"
+        )
+
+
+def unchanged(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves that the last three calls or more found as they were although gradients had
     come to them."""
-    every = list(histories(evidence.run))
+    every = list(histories(facts.run))
     largest = max((g for history in every for s in history.seen if (g := s.gradient)), default=0.0)
-    trained = {held.name: held.leaf for held in evidence.trained.values()}
+    trained = {held.name: held.leaf for held in facts[Learning].trained.values()}
     by_cause: dict[Hindrance, list[History]] = {}
-    slow = slow_optimizers(evidence)  # a finding of its own
+    slow = slow_optimizers(facts)  # a finding of its own
     for history in every:
         if history.seen[-1].facts.optimizer in slow:
             continue
@@ -39,30 +150,24 @@ def unchanged(evidence: Evidence) -> Iterator[Finding]:
             continue
         if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
             size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
-            cause = hindrance(evidence.names, trained[history.leaf.name], size)
+            cause = hindrance(facts.names, trained[history.leaf.name], size)
             by_cause.setdefault(cause, []).append(history)
-    if not evidence.names.optimizers and not trained:
+    if not facts.names.optimizers and not trained:
         yield from _by_hand(every)
     for cause, alike in by_cause.items():
-        names = [history.leaf.name for history in alike]
-        line = alike[0].seen[-1].call.line
+        last = alike[0].seen[-1]
         fresh = all(seen.is_fresh for seen in alike[0].seen)
-        has = "has" if len(names) == 1 else "have"
-        optimizer = alike[0].seen[-1].facts.optimizer or ""
-        what, remedy, fix, source = _said(cause, fresh, optimizer, line)
+        because = _likely(cause, fresh, last.facts.optimizer or "", last.call.line)
         since = len(alike[0].seen) - _still(alike[0])
-        when = (
-            "in the whole run" if since <= 1 else f"from call {alike[0].seen[since].call.number} on"
-        )
-        yield Finding(
-            "warning", "unchanged",
-            f"{listed(names)} {has} gradients and {has} not changed {when}: {what}",
-            remedy, source=source or line, other=None if source is None else line,
-            leaves=tuple(names), fix=fix,
+        source = because.source
+        yield Unchanged(
+            because, 0 if since <= 1 else alike[0].seen[since].call.number,
+            leaves=tuple(history.leaf.name for history in alike), source=source or last.call.line,
+            other=None if source is None else last.call.line,
         )  # fmt: skip
 
 
-def _by_hand(every: list[History]) -> Iterator[Finding]:
+def _by_hand(every: list[History]) -> Iterator[Reason]:
     """Yield the leaves of a program without an optimizer that computes a step from their ``.grad``,
     and changes none of them."""
     every = [history for history in every if not history.leaf.is_part]
@@ -72,54 +177,28 @@ def _by_hand(every: list[History]) -> Iterator[Finding]:
         return
     steps = steps_from_grad(lines[0].file)
     if steps:
-        names = [history.leaf.name for history in idle]
-        one = len(names) == 1
-        yield Finding(
-            "warning", "unchanged",
-            f"{listed(names)} {'has' if one else 'have'} gradients, and no call found "
-            f"{'it' if one else 'them'} changed: line {steps[0].line} computes a step, and does "
-            f"not write it into {'it' if one else 'them'}",
-            f"change {'it' if one else 'them'} in place under no_grad(): "
-            f"{names[0]}.sub_(lr * {names[0]}.grad)",
-            source=steps[0], other=lines[0], leaves=tuple(names),
-        )  # fmt: skip
+        names = tuple(history.leaf.name for history in idle)
+        yield StepNotWritten(leaves=names, source=steps[0], other=lines[0])
 
 
-def _said(
-    cause: Hindrance, fresh: bool, optimizer: str, line: Source | None
-) -> tuple[str, str, tuple[Fix, ...], Source | None]:
-    """Return what is told of the cause, the remedy, in words and lines, and the line, as far as it
-    is known."""
+def _likely(cause: Hindrance, fresh: bool, optimizer: str, line: Source | None) -> Reason:
+    """Return what is known of the cause, with its line."""
     if line is None:
-        return cause.of(2), cause.remedy, (), None
-    if cause.known:
-        lines = assigned(optimizer, line.file)
-        scheduled = schedulers(line.file) if "learning rate" in cause.what else []
-        if scheduled:
-            remedy, fix = of_schedule(scheduled[0])
-            return cause.of(2), remedy, fix, fix[0].source if fix else scheduled[0]
-        return cause.of(2), cause.remedy, (), lines[0] if lines else None
+        return cause
+    of_rate = isinstance(cause, ZeroRate | LostInRounding)
+    if of_rate and (scheduled := schedulers(line.file)):
+        schedule = Schedule(0.0, source=scheduled[0])
+        fix = schedule.fix()
+        return BySchedule(cause, schedule, source=fix[0].source if fix else scheduled[0])
+    if cause.is_known:
+        return replace(cause, source=next(iter(assigned(optimizer, line.file)), None))
     steps = calls_of("step", line.file, optimizer)
-    clears = calls_of("zero_grad", line.file)
     if not steps:
-        return (
-            f"{optimizer or 'the optimizer'}.step() does not run",
-            f"call {optimizer or 'optimizer'}.step() after backward()",
-            Line(line).replaced(f"{{line}}\n{optimizer or 'optimizer'}.step()"),
-            None,
-        )
-    between = [at for at in clears if line.line < at.line < steps[-1].line]
-    if fresh and between:
-        return (
-            f"zero_grad() in line {between[0].line} clears them before step()",
-            "call zero_grad() before backward(), and step() after it",
-            (
-                *Line(line).replaced(f"{getline(*between[0]).strip()}\n{{line}}"),
-                Fix(between[0], ""),
-            ),
-            between[0],
-        )
-    return cause.of(2), cause.remedy, (), None
+        return NeverSteps(optimizer or "optimizer", line)
+    between = [
+        at for at in calls_of("zero_grad", line.file) if line.line < at.line < steps[-1].line
+    ]
+    return Cleared(line, source=between[0]) if fresh and between else cause
 
 
 def _still(history: History) -> int:
@@ -162,5 +241,5 @@ RULES: Final = (
         "In the last three calls or more, and for twice as long as before, the leaf was the same.",
         "loss.backward()\nopt.zero_grad()\nopt.step()",
         "opt.zero_grad()\nloss.backward()\nopt.step()",
-    )),
+    ), needs=(Learning,)),
 )  # fmt: skip

@@ -5,50 +5,124 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import takewhile
 from linecache import getline
-from typing import Final
+from typing import Final, Literal
 
 from gradstep.capturing.statement import tree_of
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.finding import Finding, Fix, Meaning, Rule
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.history import histories
+from gradstep.findings.facts.learning import ByInputs, Uses
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called
+from gradstep.findings.rules.run.no_leaf import Results
 from gradstep.findings.source_lines import assigned
-from gradstep.findings.whole_run.history import histories
-from gradstep.findings.whole_run.watch import Evidence
 from gradstep.graph.model import Source
 from gradstep.text import listed
 
+Held = Literal["list", "attribute", ""]
 _CALLS = 2
 
 
-def untrained(evidence: Evidence) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class Untrained(Reason):
+    """Leaves that none of the ``optimizers`` has.
+
+    Attributes:
+        chosen: the optimizer that should have them; ``second`` has those of another one, "" where
+            no two have the same.
+        held: by what their module holds them: a plain "list", a plain "attribute", or "".
+        doubled: two optimizers have the same leaves.
+        has_module: the name of the first leaf begins with that of a module.
+        used: the line that uses the first leaf, and ``made`` that which makes the optimizer.
+    """
+
+    code = "untrained"
+    after = ("unreached",)
+    optimizers: tuple[str, ...]
+    chosen: str
+    second: str
+    held: Held
+    doubled: bool
+    has_module: bool
+    used: Source | None
+    made: Source | None
+
+    def text(self) -> str:
+        whose = f"{listed(self.optimizers)} {'lacks' if len(self.optimizers) == 1 else 'lack'}"
+        where = {
+            "list": ", as they are in a plain list, which parameters() does not see",
+            "attribute": ", as a tensor of its module is no parameter until nn.Parameter() makes "
+            "it one",
+        }.get(self.held, "")
+        return (
+            f"{self.named} never {self.of('learns', 'learn')}: {whose} {self.of('it', 'them')}"
+            f"{where}"
+        )
+
+    def remedy(self) -> str:
+        if self.held == "list":
+            return "keep these modules in an nn.ModuleList or nn.ModuleDict instead of a plain list"
+        if self.held == "attribute":
+            attribute = self.leaves[0].rpartition(".")[2]
+            return f"self.{attribute} = nn.Parameter(...), without requires_grad"
+        if self.doubled:
+            return f"give {self.chosen} their parameters instead of those that {self.second} has"
+        return (
+            f"make {self.optimizers[0]} after all layers are there, with all parameters; or, if "
+            "these are not to learn, detach() their result, or compute it under no_grad()"
+        )
+
+    def fix(self) -> tuple[Fix, ...]:
+        used, made, leaf = self.used, self.made, self.leaves[0]
+        if self.held == "list":
+            return _in_a_module_list(leaf, made.file if made else used.file if used else "")
+        if used is not None and _CONSTANT.search(getline(*used)) and " = " in getline(*used):
+            return Line(used).replaced("with torch.no_grad():\n    {line}")
+        if made is None or not self.has_module:
+            return _after_assignment(leaf, made)
+        line, module = Line(made), leaf.partition(".")[0]
+
+        def with_module(node: ast.expr) -> str | None:
+            if called(node) != "parameters" or line.text(node).startswith(f"{module}."):
+                return None
+            own = f"{module}.parameters()"
+            return own if self.doubled else f"[*{line.text(node)}, *{own}]"
+
+        return line.rewritten(with_module)
+
+    def calls(self) -> tuple[str, ...]:
+        return {"list": ("parameters",), "attribute": ("Parameter",)}.get(self.held, ())
+
+
+def untrained(facts: Facts) -> Iterator[Reason]:
     """Yield the parameters that two calls or more came to, which never changed, and which no
     optimizer has although some have others of these calls."""
-    names, doubled = evidence.names, _have_the_same(evidence)
-    attributes = _attributes(evidence)
+    names, doubled = facts.names, _have_the_same(facts)
+    attributes = _attributes(facts)
     plain = {names.of(tensor) for tensor in names.tensors() if id(tensor) in names.in_plain_lists}
     left = [
         history
-        for history in histories(evidence.run)
+        for history in histories(facts.run)
         if (history.leaf.is_parameter or history.leaf.name in attributes)
         and len(history.seen) >= _CALLS
         and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in history.seen)
         # a program that clears them, and whose optimizers are right, does not train them
         and (doubled or not all(seen.is_fresh for seen in history.seen))
     ]
-    if evidence.results:  # a leaf without a name is told by its result
+    if facts[Results].made:  # a leaf without a name is told by its result
         known = set(map(names.of, names.tensors()))
         left = [history for history in left if history.leaf.name in known]
     if not left:
         return
-    leaves = [history.leaf.name for history in left]
-    one, attribute = len(leaves) == 1, leaves[0].rpartition(".")[2]
+    leaves = tuple(history.leaf.name for history in left)
     line = left[0].seen[0].call.line
     optimizers = list(names.optimizers)
-    if not evidence.looked_at:  # a recording
-        groups = evidence.run.training.groups
+    if not facts.looked_at:  # a recording
+        groups = facts.run.training.groups
         optimizers = list(dict.fromkeys(group.optimizer for group in groups))
     if not optimizers:
         return
@@ -57,51 +131,17 @@ def untrained(evidence: Evidence) -> Iterator[Finding]:
     chosen = [max(reversed(optimizers), key=partial(_alike, module))] if doubled else optimizers[:1]
     others = [optimizer for optimizer in optimizers if optimizer not in chosen]
     lines = [at for optimizer in chosen if line for at in assigned(optimizer, line.file)]
-    whose = f"{listed(optimizers)} {'lacks' if len(optimizers) == 1 else 'lack'}"
-    where = (
-        "they are in a plain list, which parameters() does not see" if set(leaves) <= plain else
-        "a tensor of its module is no parameter until nn.Parameter() makes it one"
-        if set(leaves) <= attributes else ""
+    held: Held = ""
+    if set(leaves) <= attributes:
+        held = "attribute"
+    if set(leaves) <= plain:
+        held = "list"
+    used = facts[Uses].lines.get(leaves[0])
+    yield Untrained(
+        tuple(optimizers), chosen[0], others[0] if doubled and others else "", held, doubled,
+        module in names.modules, used, lines[-1] if lines else None,
+        leaves=leaves, source=used or line, other=lines[-1] if lines else None,
     )  # fmt: skip
-    yield Finding(
-        "warning", "untrained",
-        f"{listed(leaves)} never {'learns' if one else 'learn'}: {whose} {'it' if one else 'them'}"
-        f"{f', as {where}' if where else ''}",
-        "keep these modules in an nn.ModuleList or nn.ModuleDict instead of a plain list"
-        if where and set(leaves) <= plain else
-        f"self.{attribute} = nn.Parameter(...), without requires_grad"
-        if where else
-        f"give {chosen[0]} their parameters instead of those that {others[0]} has"
-        if doubled else
-        f"make {optimizers[0]} after all layers are there, with all parameters; or, if these are "
-        "not to learn, detach() their result, or compute it under no_grad()",
-        source=evidence.uses.get(leaves[0]) or line, other=lines[-1] if lines else None,
-        leaves=tuple(leaves),
-        fix=_fix(evidence, leaves[0], lines[-1:], is_plain=set(leaves) <= plain),
-    )  # fmt: skip
-
-
-def _fix(evidence: Evidence, leaf: str, lines: list[Source], *, is_plain: bool) -> tuple[Fix, ...]:
-    """Return the line that makes the list of the leaf's module as an ``nn.ModuleList``; or the one
-    that makes the optimizer with its module, too, or that uses it without a graph."""
-    used = evidence.uses.get(leaf)
-    file = lines[0].file if lines else used.file if used is not None else ""
-    if is_plain:
-        return _in_a_module_list(leaf, file)
-    if used is not None and _CONSTANT.search(getline(*used)) and " = " in getline(*used):
-        return Line(used).replaced("with torch.no_grad():\n    {line}")
-    module = leaf.partition(".")[0]
-    if not lines or module not in evidence.names.modules:
-        return _after_assignment(leaf, lines)
-    line = Line(lines[0])
-
-    def with_module(node: ast.expr) -> str | None:
-        if called(node) != "parameters" or line.text(node).startswith(f"{module}."):
-            return None
-        own = f"{module}.parameters()"
-        return own if _have_the_same(evidence) else f"[*{line.text(node)}, *{own}]"
-
-    return line.rewritten(with_module)
 
 
 _CONSTANT: Final = re.compile(r"\b(teacher|target|frozen|reference)\w*\(")
@@ -124,22 +164,22 @@ def _in_a_module_list(leaf: str, file: str) -> tuple[Fix, ...]:
     return ()
 
 
-def _after_assignment(leaf: str, lines: list[Source]) -> tuple[Fix, ...]:
+def _after_assignment(leaf: str, made: Source | None) -> tuple[Fix, ...]:
     """Return the lines with the optimizer made after its module is assigned, not before."""
     layer = leaf.rpartition(".")[0].rpartition(".")[2]
-    late = [at for at in assigned(layer, lines[0].file) if at > lines[0]] if lines and layer else []
-    if not late:
+    late = [at for at in assigned(layer, made.file) if at > made] if made and layer else []
+    if not late or made is None:
         return ()
-    optimizer = getline(*lines[0]).strip()
-    return Fix(lines[0], ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
+    optimizer = getline(*made).strip()
+    return Fix(made, ""), *Line(late[0]).replaced(f"{{line}}\n{optimizer}")
 
 
-def _attributes(evidence: Evidence) -> set[str]:
+def _attributes(facts: Facts) -> set[str]:
     """Name the leaves that are attributes of modules, and no parameters of these; none where the
     program differentiates by its inputs, which a module may keep."""
-    if evidence.by_inputs:
+    if facts[ByInputs].lines:
         return set()
-    names = evidence.names
+    names = facts.names
     return {
         names.of(value)
         for module in names.modules.values()
@@ -154,9 +194,9 @@ def _alike(module: str, optimizer: str) -> int:
     return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
-def _have_the_same(evidence: Evidence) -> bool:
+def _have_the_same(facts: Facts) -> bool:
     """Return whether two optimizers have the same leaves."""
-    held = [frozenset(ids) for _, _, ids in evidence.names.trained()]
+    held = [frozenset(ids) for _, _, ids in facts.names.trained()]
     return len(held) > len(set(held))
 
 
@@ -166,5 +206,5 @@ RULES: Final = (
         "The leaves never change, and their gradients pile up.",
         "self.blocks = [nn.Linear(8, 8)]", "self.blocks = nn.ModuleList([nn.Linear(8, 8)])",
         "When they are not to learn: set requires_grad=False.",
-    )),
+    ), needs=(Results, ByInputs, Uses)),
 )  # fmt: skip

@@ -2,78 +2,114 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
-from gradstep.findings.finding import Finding, Meaning, Rule
-from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
-from gradstep.findings.rules.graph.away_from_zero import Advice
-from gradstep.findings.whole_run.history import History, histories, is_nothing
-from gradstep.findings.whole_run.watch import Evidence, lines_of
-from gradstep.findings.whole_run.zero_causes import ZeroCause
+from gradstep.debugger.pass_session import PassSession
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts.history import History, histories, is_nothing, lines_of
+from gradstep.findings.facts.learning import Learning
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
+from gradstep.findings.rules.run.zero_causes import zero_causes
+from gradstep.findings.zeros import Cancels, ZeroLeaves
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.run import Run
-from gradstep.text import listed
 
-_STEP = re.compile(r"the derivative of (\w+) is 0")
-_ZERO = re.compile(r"product with (\S+), which is 0|^(\S+) is 0 everywhere")
-_UNKNOWN = ZeroCause("", None)
 _CALLS = 5
 """Calls, the last ones, in which all gradients are 0."""
 _LEARNED = 1e-6
 """A loss so small has nothing left to teach."""
 
 
-def zero_gradients(evidence: Evidence) -> Iterator[Finding]:
+class ZeroCauses(Fact):
+    """Why gradients were 0, by the names of the leaves: of the first call on each line, and of the
+    first call after one that sent nothing but zeros."""
+
+    def __init__(self) -> None:
+        self.by_leaf: dict[str, Reason | None] = {}
+
+    def asked(self, look: Look, session: PassSession) -> None:
+        self.by_leaf.update(zero_causes(session, look.names.of))
+
+
+@dataclass(frozen=True)
+class ZeroGradient(Reason):
+    """The gradient of leaves is exactly 0 in all ``count`` calls, or ``since`` the one of a title;
+    ``because`` of something, None where that is unknown."""
+
+    code = "zero-grad"
+    after = ("unchanged",)
+    explained_here_by = ("out-of-reach",)
+    count: int
+    since: str
+    because: Reason | None
+    target: str = "TARGET"
+
+    def text(self) -> str:
+        when = "in the only call" if self.count == 1 else f"in all {self.count:,} calls"
+        when = f"from {self.since} on" if self.since else when
+        why = "" if self.because is None else f": {self.because.text()}"
+        return f"the gradient of {self.named} is exactly 0 {when}{why}"
+
+    def remedy(self) -> str:
+        if self.because is not None:
+            return self.because.remedy()
+        return f"gradstep why {self.target} {self.leaves[0]} shows the way of the gradient"
+
+    def for_target(self, target: str) -> ZeroGradient:
+        return replace(self, target=target)
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.because is None else self.because.fix()
+
+    def parts(self) -> tuple[Reason, ...]:
+        return () if self.because is None else (self.because,)
+
+    def calls(self) -> tuple[str, ...]:
+        return (
+            *(["backward"] if self.since else []),
+            *(self.because.calls() if self.because else ()),
+        )
+
+
+def zero_gradients(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves to which no call of the run sent anything but zeros, or none of a line from
     one of its calls on, by their cause."""
-    learn = {trained.name for trained in evidence.trained.values()}
-    since = _zero_since(evidence.run)
+    learn = {trained.name for trained in facts[Learning].trained.values()}
+    since = _zero_since(facts.run)
     zero = [
         history
-        for history in histories(evidence.run)
+        for history in histories(facts.run)
         if (history.lines[0] in since and len(history.lines) == 1)
         or all(seen.is_zero for seen in history.seen)
         if not history.leaf.is_part  # that may be 0 where the whole is not
         if history.leaf.is_parameter or history.leaf.name in learn or not learn
     ]
-    by_cause: dict[ZeroCause, list[History]] = {}
     causes = {
-        history.leaf.name: _first_cause(evidence.zero.get(history.leaf.name, _UNKNOWN))
-        for history in zero
+        history.leaf.name: facts[ZeroCauses].by_leaf.get(history.leaf.name) for history in zero
     }
-    leaves = list(
-        dict.fromkeys(cause.what for cause in causes.values() if _ZERO.search(cause.what))
-    )
+    of_leaves = [cause for cause in causes.values() if isinstance(cause, ZeroLeaves)]
+    held = tuple(dict.fromkeys(name for cause in of_leaves for name in cause.leaves))
+    by_cause: dict[Reason | None, list[History]] = {}
     for history in zero:
         cause = causes[history.leaf.name]
-        if cause.what in leaves[1:]:  # leaves that are 0 are one cause
-            cause = next(one for one in causes.values() if one.what == leaves[0])
+        if isinstance(cause, ZeroLeaves):  # leaves that are 0 are one cause
+            first = next(one for one in of_leaves if one.leaves == held[:1])
+            source = (cause if cause.leaves == held[:1] else first).source
+            cause = ZeroLeaves(leaves=held, source=source)
         by_cause.setdefault(cause, []).append(history)
-    for cause, alike in by_cause.items():
-        names = [history.leaf.name for history in alike]
-        calls = len(alike[0].seen)
-        when = "in the only call" if calls == 1 else f"in all {calls:,} calls"
-        if (call := since.get(alike[0].lines[0])) is not None:
-            when = f"from {call.title} on"
-        what = cause.what
-        if what in leaves[:1] and len(leaves) > 1:
-            held = [match[2] for text in leaves if (match := _ZERO.search(text))]
-            what = f"{listed(held)} are 0 everywhere"
-        because = f": {what}" if what else ""
-        line = cause.source or alike[0].seen[0].call.line
-        advice = _advice(cause)
+    for because, alike in by_cause.items():
+        calls, line = len(alike[0].seen), alike[0].lines[0]
         # a bias before a difference, as the last one of a critic, cancels on purpose
         is_bias = all(len(history.leaf.shape or ()) < 2 for history in alike)
-        is_meant = is_bias and "cancel" in cause.what
-        yield Finding(
-            "info" if is_meant else "warning", "zero-grad",
-            f"the gradient of {listed(names)} is exactly 0 {when}{because}",
-            advice.text or f"gradstep why TARGET {names[0]} shows the way of the gradient",
-            source=line, leaves=tuple(names), fix=advice.fix,
+        yield ZeroGradient(
+            calls, since[line].title if line in since else "", because,
+            leaves=tuple(history.leaf.name for history in alike),
+            source=(because and because.source) or alike[0].seen[0].call.line,
+            is_note=is_bias and isinstance(because, Cancels),
         )  # fmt: skip
 
 
@@ -90,55 +126,6 @@ def _zero_since(run: Run) -> dict[Source | None, CallFacts]:
     return since
 
 
-def _first_cause(cause: ZeroCause) -> ZeroCause:
-    """Return the same for all that is 0 because one leaf is."""
-    zero = _ZERO.search(cause.what)
-    return (
-        cause if zero is None else ZeroCause(f"{zero[1] or zero[2]} is 0 everywhere", cause.source)
-    )
-
-
-def _advice(cause: ZeroCause) -> Advice:
-    reason, at = cause.what, cause.source
-    if not reason:
-        return Advice("")
-    if "one element" in reason:
-        return Advice(
-            "use sigmoid() for a single output, or another dim",
-            with_operation(at, "softmax", "torch.sigmoid({0})"),
-        )
-    if "saturated" in reason:
-        return Advice("its inputs are too large: scale them down, or normalize the data")
-    if step := _STEP.match(reason):
-        return Advice(
-            "nothing learns through it; a straight-through estimator passes the gradient on",
-            with_operation(at, step[1], "{0} + ({} - {0}).detach()"),
-        )
-    if zero := _ZERO.search(reason):
-        fix = initialized_at_random(at.file) if at is not None else ()
-        name = zero[1] or zero[2]
-        return Advice(
-            "begin with random numbers, as nn.init.xavier_uniform_() gives: zeros are for biases"
-            if name.endswith("bias") or fix or not name.isidentifier() else
-            f"begin {name} with random numbers: nn.init.normal_({name}, std=0.02)",
-            fix,
-        )  # fmt: skip
-    if "limits" in reason:
-        return Advice("begin inside the limits, or scale the inputs so that they are there")
-    if "number 0" in reason:
-        return Advice("leave this term out, or multiply it by another number than 0")
-    if "negative" in reason:
-        return Advice("use leaky_relu, another initialization, or a smaller learning rate")
-    if "from itself" in reason:
-        return Advice(
-            "detach() the one of the two that is to be a constant",
-            with_operand(at, "sub", 1, "{}.detach()"),
-        )
-    if "cancel" in reason:
-        return Advice("check the loss: a mean or a sum takes out what depends on these leaves")
-    return Advice("look at that line: what it multiplies by is not to be 0")
-
-
 RULES: Final = (
     Rule(zero_gradients, Meaning(
         "zero-grad", "warning", "a gradient is exactly 0 in every call",
@@ -146,5 +133,5 @@ RULES: Final = (
         "reported, unless all gradients are 0 in the last five calls or more, and the loss is not.",
         "code = encoder(x).round()", "h = encoder(x)\ncode = h + (h.round() - h).detach()",
         "When the sum of the gradients is 0 by construction: that is only a note.",
-    )),
+    ), needs=(Learning, ZeroCauses)),
 )  # fmt: skip

@@ -74,3 +74,12 @@ def histories(run: Run) -> Iterator[History]:
         )
         if seen:
             yield History(leaf, seen)
+
+
+def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:
+    """Yield the calls of ``backward()``, by the line that made them."""
+    by_line: dict[Source | None, list[CallFacts]] = {}
+    for call in run.calls():
+        if call.kind == "backward":
+            by_line.setdefault(call.line, []).append(call)
+    yield from by_line.items()

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 from gradstep.contract.lookup import engine_of
 from gradstep.debugger.pass_session import PassSession
+from gradstep.findings.finding import Reason
 from gradstep.findings.reports.why import is_zero
 from gradstep.findings.reports.why.births import births
 from gradstep.findings.reports.why.mechanisms import zero_reason
+from gradstep.findings.zeros import Cancels, MadeByHook, SendsZero, ZeroSeed
 from gradstep.graph.addresses import node_text
-from gradstep.graph.model import Source
 from gradstep.records import LEAF
 
 
-class ZeroCause(NamedTuple):
-    """What made the gradient of a leaf 0, in words, "" where that is unknown, and its line."""
-
-    what: str
-    source: Source | None
-
-
-def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str, ZeroCause]:
-    """Return, by their names, the leaves whose gradient in a pass that is over is exactly 0."""
+def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str, Reason | None]:
+    """Return, by their names, the leaves whose gradient in a pass that is over is exactly 0, with
+    what made it so, None where that is unknown."""
     causes = {}
     engine = engine_of(session.roots)
     for index, node in enumerate(session.order):
@@ -34,29 +30,29 @@ def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str
     return causes
 
 
-def _cause(session: PassSession, index: int) -> ZeroCause:
+def _cause(session: PassSession, index: int) -> Reason | None:
     graph = session.graph
     for birth in births(session, index, is_zero, every=True):
         at = birth.index
         place = node_text(graph, at)
-        source = graph.sources.get(at)
+        reason: Reason | None
         match birth.kind:
             case "hook":
-                return ZeroCause(f"{birth.text} made it 0 at {place}", source)
+                reason = MadeByHook(birth.text, place)
             case "seed":
-                return ZeroCause("backward() was given a gradient of 0", source)
+                reason = ZeroSeed()
             case "sum":
                 return _cancelled(session, at)
             case _:
                 reason = zero_reason(session, at, birth.output_nr)
                 given = [incoming.total for incoming in session.inspector.incoming(at)]
-                if not reason and not all(map(is_zero, given)):
-                    reason = f"the parts cancel in the sum that {place} sends on"
-                return ZeroCause(reason or f"{place} sends 0", source)
-    return ZeroCause("", None)
+                if reason is None and not all(map(is_zero, given)):
+                    reason = Cancels(place, is_sent=True)
+        return replace(reason or SendsZero(place), source=graph.sources.get(at))
+    return None
 
 
-def _cancelled(session: PassSession, index: int) -> ZeroCause:
+def _cancelled(session: PassSession, index: int) -> Cancels:
     """Name the op nearest to a node from which the parts came that cancel in the sum there."""
     graph = session.graph
     users: dict[int, list[int]] = {}
@@ -72,11 +68,13 @@ def _cancelled(session: PassSession, index: int) -> ZeroCause:
                     stack.append(user)
         return nodes
 
-    what = f"the parts of a sum cancel at {node_text(graph, index)}"
+    place = node_text(graph, index)
     parts = [leading_to(user) for user in dict.fromkeys(users.get(index, ()))]
     shared = set.intersection(*parts) & set(range(len(session.order))) if len(parts) > 1 else set()
     if not shared:
-        return ZeroCause(what, graph.sources.get(index))
+        return Cancels(place, source=graph.sources.get(index))
     at = max(shared)
-    why = ", which subtracts it from itself" if graph.stem(at) == "sub" else ""
-    return ZeroCause(f"{what}; they come from {graph.address(at)}{why}", graph.sources.get(at))
+    return Cancels(
+        place, origin=graph.address(at), is_difference=graph.stem(at) == "sub",
+        source=graph.sources.get(at),
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The report of ``gradstep check``: what was found in a run, as text for people and as JSON."""
+"""The report of ``gradstep check``: what a run shows, as text for people and as JSON."""
 
 from __future__ import annotations
 
@@ -10,18 +10,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
+from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Fix, Severity
+from gradstep.findings.rules.run.derivatives import Checks
+from gradstep.findings.whole_run.conclusions import conclusions
+from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
+from gradstep.recording.facts import CallFacts
+from gradstep.recording.reading import FileRun
 from gradstep.text import plural
 
 VERSION: Final = 1
 """Of the JSON document; it grows when something in it changes that is there already."""
 _IGNORED: Final = re.compile(r"#\s*gradstep:\s*ignore\[([\w\s,-]+)\]")
-_CALLED: Final = re.compile(r"\.?([A-Za-z_]\w*)(?=\(\)|:\d)")
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,119 @@ class Checked:
         return json.dumps(document, indent=2, ensure_ascii=False)
 
 
+class Scope(NamedTuple):
+    """What was looked at, and how it ended.
+
+    Attributes:
+        target: the program, as the report is to call it; ``command`` has its arguments, too.
+        ignored: the codes of findings to leave out.
+        is_whole: whether all calls were to be looked at.
+        is_own_pass: whether the pass is ours, from a tensor for which the program ran none.
+        ended_by: what ended the run early, "" where nothing did.
+        failure: what ended the program, "" if it ran to its end; ``findings`` say why.
+        has_failed: whether a defect of ours was told already.
+    """
+
+    target: str
+    command: str
+    ignored: Sequence[str] = ()
+    is_whole: bool = True
+    is_own_pass: bool = False
+    ended_by: str = ""
+    failure: str = ""
+    findings: Sequence[Finding] = ()
+    has_failed: bool = False
+
+
+def report_on_run(facts: Facts, scope: Scope) -> Checked:
+    """Return what is said of a run that was watched."""
+    concluded = conclusions(facts)
+    codes = {finding.code for _, finding in concluded}
+    concluded[:0] = [("", finding) for finding in scope.findings if finding.code not in codes]
+    findings = left(concluded, scope.ignored, scope.target)
+    calls = list(facts.run.calls())
+    closely = len(facts.looked_at)
+    some = "" if closely == len(calls) else f", {closely:,} of them with their graphs"
+    lines = plural(len({call.line for call in calls}), "line")
+    looked_at = f"{plural(len(calls), 'call')} on {lines}{some}" if calls else "no backward() ran"
+    return Checked(
+        scope.target, tuple(findings), len(calls),
+        f"{f'{scope.target}.backward()' if scope.is_own_pass else looked_at}{_derivatives(facts)}",
+        tuple(_not_looked_at(facts, scope, len(calls) - closely)),
+        _next(scope.command, findings, calls), scope.failure,
+    )  # fmt: skip
+
+
+def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Checked:
+    """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
+    calls, facts = list(run.calls()), Facts(run)
+    findings = left(conclusions(facts), ignored, target)
+    leaves = plural(len(run.leaves), "leaf", "leaves")
+    left_out = ["where values left the graph, and derivatives: check runs the program for them"]
+    left_out[:0] = _incomplete(facts)
+    if not run.is_finished:
+        left_out.insert(0, "what comes after the recording was interrupted")
+    return Checked(
+        target, tuple(findings), len(calls),
+        f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
+        tuple(left_out), _next(target, findings, calls),
+    )  # fmt: skip
+
+
+def _derivatives(facts: Facts) -> str:
+    """Say how many derivatives were compared with finite differences."""
+    own = {(check.op, check.rule) for check in facts[Checks].nodes if check.rule is not None}
+    others = [check for check in facts[Checks].nodes if check.rule is None]
+    right = sum(other.verdict == "right" for other in others)
+    compared = [plural(len(own), "custom Function")] if own else []
+    if others:
+        compared.append(f"{plural(len(others), 'node')}, {right:,} of them right")
+    return f"; the derivatives of {' and '.join(compared)}" if compared else ""
+
+
+def _not_looked_at(facts: Facts, scope: Scope, rest: int) -> Iterator[str]:
+    if scope.has_failed:
+        yield "what gradstep failed at (not shown, as said above)"
+    yield from _incomplete(facts)
+    if facts.dry_runs:
+        calls = plural(facts.dry_runs, "call")
+        yield f"{calls} on memory that nobody has written (a dry run)"
+    if scope.ended_by:
+        yield f"what comes after {scope.ended_by}"
+    if not scope.is_whole:
+        yield "calls that --call leaves out"
+    if not any(check.rule is None for check in facts[Checks].nodes):
+        yield "derivatives of built-in ops (--derivatives)"
+    reasons = {check.why_not for check in facts[Checks].nodes if check.verdict == "not checkable"}
+    yield from sorted(reasons)[:_REASONS]
+    if rest:
+        yield f"the graphs of {plural(rest, 'call')}"
+
+
+def _incomplete(facts: Facts) -> Iterator[str]:
+    """Say what a defect of ours leaves open."""
+    if not facts.is_complete:
+        yield "what all calls have in common, as gradstep failed at some of them"
+
+
+_REASONS: Final = 3
+
+
+def _next(program: str, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]) -> str:
+    """Return the command that shows more, with the names of this program."""
+    for title, finding in findings:
+        if finding.is_bad and finding.code == "not-finite" and not finding.leaves:
+            return f"gradstep debug --fail-on nan,inf {program}"
+        name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
+        number = title.rpartition(" ")[2] if title else "1"
+        if finding.is_bad and name and number.isdecimal():
+            call = f"--call {number} " if number != "1" else ""
+            script, _, rest = program.partition(" ")
+            return f"gradstep why {call}{script} {name} {rest}".rstrip()
+    is_grad = bool(calls) and all(call.kind == "grad" for call in calls)
+    return f"gradstep debug {'--call grad:1 ' * is_grad}{program}"
+
+
 def one_line(found: Finding, here: Path) -> str:
     """Return a finding as compilers print them: ``train.py:14: warning: ... [cut]``."""
     place = place_text(found.source, here, found.address)
@@ -119,7 +237,7 @@ def left(
     """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
     ``# gradstep: ignore[cut]``; the commands of the others name ``target``."""
     return [
-        (title, finding.naming(target))
+        (title, finding.for_target(target))
         for title, finding in findings
         if finding.code not in ignored and finding.code not in set(_ignored_at(finding))
     ]
@@ -138,15 +256,15 @@ def _line(source: Source | None) -> str:
 
 def marked(found: Finding) -> list[str]:
     """Return the line that a finding is about, and a line with a mark below the part that is meant,
-    where that is known: the one call of what its address or its text names."""
+    where that is known: the one call of what it is about."""
     line = dedent(_line(found.source))
     if not line or found.source is None:
         return []
     front = f"{found.source.line} | "
     shown = [f"    {front}{line}"]
     indent = len(_line(found.source)) - len(line)
-    for name in dict.fromkeys(_CALLED.findall(f"{found.address} {found.what}")):
-        part = operation_at(found.source, name)
+    for name in dict.fromkeys([called_at(found.address), *found.reason.calls()]):
+        part = operation_at(found.source, name) if name else None
         if part is not None:
             spaces, marks = " " * (part.at - indent), "^" * (part.end - part.at)
             shown.append(f"    {' ' * (len(front) - 2)}| {spaces}{marks}")

@@ -1,0 +1,56 @@
+"""States that a program carries over from one iteration to the next, with their graphs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gradstep.findings.facts import Fact, Look
+from gradstep.findings.finding import Fix, Reason
+from gradstep.findings.fixes import Line
+from gradstep.findings.source_lines import assigned_from_itself
+
+
+@dataclass(frozen=True)
+class Carried(Reason):
+    """A tensor, or a tuple of some, that a line makes from itself."""
+
+    name: str
+    has_elements: bool
+
+    def remedy(self) -> str:
+        return (
+            f"{self.name} is carried over from one iteration to the next with its graph: "
+            f"{self._ended} before it is used again"
+        )
+
+    def fix(self) -> tuple[Fix, ...]:
+        return Line(self.source).replaced(f"{{line}}\n{self._ended}")
+
+    @property
+    def _ended(self) -> str:
+        if self.has_elements:
+            return f"{self.name} = tuple(each.detach() for each in {self.name})"
+        return f"{self.name} = {self.name}.detach()"
+
+
+class CarriedStates(Fact):
+    """Tensors of the program that have a graph when a call ends, and are made from themselves."""
+
+    def __init__(self) -> None:
+        self.states: dict[str, Carried] = {}
+
+    @property
+    def first(self) -> Carried | None:
+        """The first one, None where there is none."""
+        return next(iter(self.states.values()), None)
+
+    def after(self, look: Look) -> None:
+        if look.line is None or self.states:
+            return
+        names, own = look.names, set(map(id, look.losses))
+        for tensor in names.tensors():
+            if id(tensor) not in own and tensor.requires_grad and not tensor.is_leaf:
+                name = names.of(tensor).partition("[")[0]
+                lines = assigned_from_itself(name, look.line.file)
+                if lines:
+                    self.states[name] = Carried(name, names.has_elements(name), source=lines[0])

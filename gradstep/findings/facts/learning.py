@@ -1,0 +1,135 @@
+"""What is to learn in a run, and what of it the calls came to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from gradstep.contract.lookup import is_tensor
+from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.finding import Reason
+from gradstep.findings.source_lines import calls_of
+from gradstep.graph.model import Source
+from gradstep.records import LEAF
+
+
+class Trained(NamedTuple):
+    """A leaf that an optimizer has: the names of both, and the leaf."""
+
+    name: str
+    optimizer: str
+    leaf: Any
+
+
+class Learning(Fact):
+    """The leaves of optimizers, by identity, and the names of those that some call came to."""
+
+    def __init__(self) -> None:
+        self.trained: dict[int, Trained] = {}
+        self.reached: set[str] = set()
+        self._ids: set[int] = set()
+
+    def before(self, look: Look) -> None:
+        if look.call.is_grad:
+            reached = [look.engine.user_tensor(tensor) for tensor in look.call.inputs]
+        else:
+            reached = list(look.engine.accumulated(look.call))
+        self.reached.update(filter(None, map(look.names.of, reached)))
+        self._ids.update(map(id, reached))
+
+    def closely(self, look: Look) -> None:
+        names = look.names
+        for optimizer, _, used in names.trained():
+            for identity, leaf in used.items():
+                if is_tensor(leaf) and leaf.requires_grad:
+                    name = names.of_identity(identity) or f"a leaf of shape {list(leaf.shape)}"
+                    self.trained[identity] = Trained(name, optimizer, leaf)
+        self.reached.update(
+            trained.name for key, trained in self.trained.items() if key in self._ids
+        )
+
+    def lost(self, facts: Facts) -> dict[str, list[Trained]]:
+        """Return the leaves that an optimizer has and no call came to, by its name."""
+        lost: dict[str, list[Trained]] = {}
+        for trained in self.trained.values():
+            if trained.name not in self.reached and trained.leaf.grad is None:
+                lost.setdefault(trained.optimizer, []).append(trained)
+        if self.trained:
+            return lost
+        run = facts.run
+        for group in run.training.groups:  # as a recording tells
+            for number in group.leaves:
+                if not any(leaf.arrived for _, leaf in run.over_calls(number)):
+                    trained = Trained(run.leaves[number].name, group.optimizer, None)
+                    lost.setdefault(group.optimizer, []).append(trained)
+        return lost
+
+    def waits(self, facts: Facts) -> bool:
+        """Return whether the steps of some optimizers may come after the end of the run."""
+        return facts.is_cut_short and len({leaf.optimizer for leaf in self.trained.values()}) > 1
+
+
+class ByInputs(Fact):
+    """The lines that call autograd.grad() by something else than parameters."""
+
+    def __init__(self) -> None:
+        self.lines: set[Source | None] = set()
+
+    def before(self, look: Look) -> None:
+        call = look.call
+        if call.is_grad and not all(tensor.is_parameter for tensor in call.inputs):
+            self.lines.add(look.line)
+
+
+class Uses(Fact):
+    """The line of the forward pass that uses a leaf first, by its name."""
+
+    def __init__(self) -> None:
+        self.lines: dict[str, Source] = {}
+
+    def asked(self, look: Look, session: Any) -> None:
+        graph, engine = session.graph, look.engine
+        for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
+            node = session.order[target]
+            if source in graph.sources and node.kind == LEAF:
+                name = look.names.of(engine.user_tensor(engine.leaf(node)))
+                self.lines.setdefault(name, graph.sources[source])
+
+
+def confirmed(reason: Reason, facts: Facts, *, is_of_run: bool = False) -> Reason:
+    """Return what a run makes of a reason why leaves have no gradient in one of its calls.
+
+    Args:
+        is_of_run: a rule over all calls says of which leaves none comes to.
+    """
+    learning = facts[Learning]
+    if not reason.leaves:
+        return reason
+    lost = {leaf.name: by for by, leaves in learning.lost(facts).items() for leaf in leaves}
+    never = [name for name in reason.leaves if name not in learning.reached]
+    learn = [name for name in never if name in lost and facts.is_complete and not is_of_run]
+    if learn and not learning.waits(facts) and _is_of_step(reason, facts, lost[learn[0]]):
+        return replace(reason, is_note=False, leaves=tuple(learn))
+    if not never or learning.trained or not facts.is_complete:
+        return replace(reason, is_note=True)
+    return reason
+
+
+def _is_of_step(reason: Reason, facts: Facts, optimizer: str) -> bool:
+    """Return whether a cut is the last one before the step of ``optimizer``: in a GAN, the same
+    leaves are cut off on purpose in the call before."""
+    if reason.source is None:
+        return True
+    steps = calls_of("step", reason.source.file, optimizer)
+    if not steps:
+        return True
+    others = [
+        other.source.line
+        for _, other in facts.seen
+        if other.source is not None
+        and other.code == reason.code
+        and set(reason.leaves) & set(other.leaves)
+        and other.source.file == reason.source.file
+        and other.source.line <= steps[-1].line
+    ]
+    return not others or reason.source.line == max(others)
