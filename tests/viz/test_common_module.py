@@ -70,8 +70,9 @@ def test_it_is_named_in_the_caption_alone(view: str) -> None:
 
 def test_tooltips_and_json_have_whole_names() -> None:
     graph = wrapped()
-    svg = gradstep.render(graph).text
+    svg = gradstep.render(graph, view="both").text
     assert "base_model.model.layers.0.up/addmm:1" in svg
+    assert "base_model.model.layers.0.up\n" in gradstep.render(graph, view="flow").text
     document = json.loads(gradstep.render(graph, format="json").text)
     assert "base_model.model.layers.0.up.weight" in json.dumps(document)
 

@@ -20,6 +20,7 @@ from gradstep_viz.flow.layout import FlowPicture, Words
 from gradstep_viz.flow.rows import MOST_ROWS, Row
 from gradstep_viz.rendering import render_graph
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
+from tests.viz.browser import Browser
 
 OWN_PROGRAMS = {
     "dead": """
@@ -294,3 +295,65 @@ def test_what_is_asked_for_is_open(folder: Path) -> None:
 def test_a_module_is_told_by_its_attributes(folder: Path) -> None:
     row = draw("resnet18", folder).row("conv1")
     assert (row.kind_text, row.attributes) == ("Conv2d", "7×7, stride 2")
+
+
+def test_both_halves_are_drawn_where_they_can_be_read_else_rows(folder: Path) -> None:
+    small, large = graph_of("dead", folder), graph_of("resnet18", folder)
+    assert "forward ↓" in render_graph(small, "svg").text
+    assert "flow · " in render_graph(large, "svg").text
+    assert "forward ↓" in render_graph(large, "svg", RenderOptions(view="both")).text
+    # what is about boxes asks for boxes
+    assert "forward ↓" in render_graph(large, "svg", RenderOptions(max_boxes=20)).text
+    # where there is no room even for a small one
+    assert "flow · " in render_graph(small, "svg", RenderOptions(width="430")).text
+
+
+@pytest.mark.parametrize("format", ["dot", "mermaid", "json"])
+def test_text_for_other_programs_is_always_the_graph(format: str, folder: Path) -> None:
+    graph = graph_of("resnet18", folder)
+    texts = [
+        render_graph(graph, format, RenderOptions(view=view)).text  # type: ignore[arg-type]
+        for view in ("auto", "both", "flow")
+    ]
+    assert texts[0] == texts[1] == texts[2]
+
+
+def test_rows_of_a_page_open_and_close(browser: Browser, folder: Path) -> None:
+    page = folder / "page.html"
+    rendering = render_graph(graph_of("resnet18", folder), "html", RenderOptions(view="flow"))
+    page.write_text(rendering.text, "utf-8")
+    script = """
+    const rows = () => shown.filter(row => !row.hasAttribute("hidden"));
+    const named = name => rows().find(row => row.textContent.includes(name));
+    const counts = [rows().length];
+    named("layer2").dispatchEvent(new MouseEvent("click"));
+    counts.push(rows().length);
+    named("layer2").dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+    counts.push(rows().length);
+    document.getElementById("close").click();
+    counts.push(rows().length, rows().filter(row => row.querySelector(".dot")).length);
+    document.getElementById("open").click();
+    counts.push(rows().length);
+    return counts;
+    """
+    first, closed, again, least, dots, most = browser.say(page, script)
+    assert closed < first == again < most
+    assert least == dots < closed
+
+
+@pytest.mark.parametrize("program", ["gpt", "unet", "unrolled", "broken"])
+def test_no_text_is_on_another_in_a_browser(program: str, browser: Browser, folder: Path) -> None:
+    picture = folder / f"{program}.svg"
+    picture.write_text(
+        render_graph(graph_of(program, folder), "svg", RenderOptions(view="flow")).text, "utf-8"
+    )
+    script = """
+    const texts = [...document.querySelectorAll("text")].map(one => {
+      const {left, right, top, bottom} = one.getBoundingClientRect();
+      return {left, right, top: top + 3, bottom: bottom - 3, text: one.textContent};
+    });
+    return texts.flatMap((one, at) => texts.slice(at + 1).filter(other =>
+      one.left < other.right && other.left < one.right && one.top < other.bottom &&
+      other.top < one.bottom).map(other => `${one.text} | ${other.text}`));
+    """
+    assert browser.say(picture, script) == []

@@ -48,14 +48,14 @@ def test_help_explains_every_option(function) -> None:  # type: ignore[no-untype
         assert f"    {option.name}: " in (inspect.getdoc(RenderOptions) or "")
         assert f"--{option.name.replace('_', '-')}" in parser().format_help()
     parameters = inspect.signature(function).parameters
-    assert parameters["view"].default == "both"
+    assert parameters["view"].default == "auto"
     assert "options" not in parameters
 
 
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"view": "sideways"}, UnknownFormat, "choose one of forward, backward, both"),
+        ({"view": "sideways"}, UnknownFormat, "choose one of auto, forward, backward, both, flow"),
         ({"width": "80%"}, VizError, "write a number of pixels, or 88mm"),
         ({"theme": "pink"}, UnknownFormat, "choose one of auto, light, dark"),
         ({"layout": "neato"}, UnknownFormat, "choose one of own, graphviz"),

@@ -101,7 +101,9 @@ def test_a_film_of_what_is_no_tensor_is_refused():
 
 def test_graphviz_refuses_options_that_do_not_exist():
     y = torch.sin(torch.tensor(2.0, requires_grad=True))
-    with pytest.raises(UnknownFormat, match="there is no view 'backwards'; choose one of forward"):
+    with pytest.raises(
+        UnknownFormat, match="there is no view 'backwards'; choose one of auto, forward"
+    ):
         gradstep.to_graphviz(y, view="backwards")
     with pytest.raises(TypeError, match="depht"):
         gradstep.to_graphviz(y, depht=2)

@@ -21,7 +21,7 @@ from gradstep_viz.errors import (
     RenderingFailed,
     VizError,
 )
-from gradstep_viz.flow.compose import make_flow_picture
+from gradstep_viz.flow.compose import has_rows, make_flow_page, make_flow_picture
 from gradstep_viz.flow.layout import FlowPicture
 from gradstep_viz.flow.svg import write_flow_svg
 from gradstep_viz.flow.text import write_flow_text
@@ -48,6 +48,7 @@ class Drawing:
     """A graph on its way to a file; what a format does not ask for is not made.
 
     ``position`` is the order of the node that a debugger runs next, ``notes`` are for the user.
+    ``on_page`` says that nobody can scroll in the file.
     """
 
     graph: Graph
@@ -55,6 +56,7 @@ class Drawing:
     renderers: Sequence[Renderer]
     position: int | None = None
     links: Links | None = None
+    on_page: bool = False
     notes: list[str] = field(default_factory=list)
 
     @cached_property
@@ -66,7 +68,7 @@ class Drawing:
     def composed(self) -> Composed:
         """The picture, folded to fit on a screen unless options say otherwise."""
         with collector_paused():
-            composed = self.composer.compose_for_a_screen(self.options)
+            composed = self._for_a_page or self.composer.compose_for_a_screen(self.options)
         if not composed.picture.boxes:
             raise _nothing(self.graph, self.options.halves)
         self.notes.extend(composed.notes)
@@ -74,8 +76,31 @@ class Drawing:
 
     @cached_property
     def flow(self) -> FlowPicture | None:
-        """The picture of rows, None where that was not asked for."""
-        return make_flow_picture(self.graph, self.options) if self.options.view == "flow" else None
+        """The picture of rows, None where that of boxes is drawn."""
+        options = self.options
+        if options.view != "flow" and (not self._is_for_a_page or self._for_a_page is not None):
+            return None
+        return make_flow_picture(self.graph, options)
+
+    @property
+    def _is_for_a_page(self) -> bool:
+        """Whether it is left to the graph what is drawn: what can be read on a page."""
+        options = self.options
+        left = (
+            self.on_page
+            and options.view == "auto"
+            and not options.is_about_boxes
+            and not self.graph.marks
+        )
+        return left and self.position is None and has_rows(self.graph)
+
+    @cached_property
+    def _for_a_page(self) -> Composed | None:
+        """Both halves, where they can be read at the width of a page; else None."""
+        if not self._is_for_a_page:
+            return None
+        with collector_paused():
+            return self.composer.compose_for_a_page(self.options)
 
     @property
     def picture(self) -> Picture:
@@ -136,10 +161,10 @@ def _painted(format: str, drawing: Drawing) -> bytes:
             continue
         try:
             if renderer.source == "dot":
-                if drawing.flow is None:
-                    dot = write_dot(drawing.picture, drawing.options.legend)
-                    return renderer.render(dot, format)
-                continue
+                if drawing.options.view == "flow":
+                    continue
+                dot = write_dot(drawing.picture, drawing.options.legend)
+                return renderer.render(dot, format)
             return renderer.render(svg.decode(), format)
         except VizError as error:
             failures.append(error)
@@ -149,6 +174,8 @@ def _painted(format: str, drawing: Drawing) -> bytes:
 
 
 def _html(drawing: Drawing) -> bytes:
+    if drawing.options.view == "flow":
+        return make_flow_page(drawing.graph, drawing.options).encode()
     options, composer, composed = drawing.options, drawing.composer, drawing.composed
 
     def drawn(composed: Composed) -> Drawn:

@@ -18,20 +18,23 @@ from gradstep.graph.folding.fold import BOTH
 from gradstep.graph.model import Graph
 from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.layout import lay_out
-from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, RenderOptions
+from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, PAGE_WIDTH, RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
-from gradstep_viz.theme import MARGIN, MUTED_SIZE
+from gradstep_viz.theme import MARGIN, MUTED_SIZE, TEXT_SIZE
 
 SCREEN_WIDTH: Final = 1920
 SCREEN_HEIGHT: Final = 1080
 
 LEAST_TEXT: Final = 8
 """So many pixels high is the smallest text that can be read."""
+
+LEAST_SCALE_ON_PAGE: Final = 10 / TEXT_SIZE
+"""Names, numbers and labels are so many pixels high on a page, where one cannot zoom."""
 
 LEAST_SCALE: Final = LEAST_TEXT / MUTED_SIZE
 """The smallest text is so high when a picture is scaled down so far."""
@@ -223,6 +226,21 @@ class Composer(NamedTuple):
         best, layout = min(choices, key=lambda choice: _screens(choice[1]))
         return best._replace(notes=finest.notes, layout=layout)
 
+    def compose_for_a_page(self, options: RenderOptions) -> Composed | None:
+        """Make the whole picture, where that can be read at the width of a page; None where it
+        cannot, or modules and rounds would have to be folded."""
+        if len(self.folding.graph) > MOST_BOXES:
+            return None
+        finest = self.compose(options)
+        groups = {} if finest.graph is None else finest.graph.groups
+        if any(group.kind not in ("chain", "data") for group in groups.values()):
+            return None
+        width = options.pixels or PAGE_WIDTH
+        best = _laid_out_for(finest, width, LEAST_SCALE_ON_PAGE)
+        assert best.layout is not None
+        is_low = best.layout.height <= MOST_SCREENS * SCREEN_HEIGHT
+        return best if _scale_at(best, width) >= LEAST_SCALE_ON_PAGE and is_low else None
+
     def _compose_for_a_width(
         self, finest: Composed, options: RenderOptions, width: float
     ) -> Composed:
@@ -256,14 +274,14 @@ class Composer(NamedTuple):
         return best
 
 
-def _laid_out_for(composed: Composed, width: float) -> Composed:
-    """Lay a picture out so that it can be read at a width, with branches one below the other where
-    it takes that."""
+def _laid_out_for(composed: Composed, width: float, least: float = LEAST_SCALE) -> Composed:
+    """Lay a picture out so that it can be read at a width, scaled down to ``least`` of its size at
+    most, with branches one below the other where it takes that."""
     picture = composed.picture
-    room = width / LEAST_SCALE - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
+    room = width / least - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
     best = composed._replace(layout=lay_out(picture, paged=False))
     for share in SHARES if len(picture.boxes) <= MOST_BOXES else ():
-        if _scale_at(best, width) >= LEAST_SCALE or picture.rankdir == "LR":
+        if _scale_at(best, width) >= least or picture.rankdir == "LR":
             break
         wide = room * share / max(1, len(picture.halves))
         narrow = composed._replace(layout=lay_out(picture, paged=False, wide=wide))

@@ -32,7 +32,10 @@ from gradstep_viz.picture.wording import DEFAULT_FACTS, FACTS
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]
-DrawnView = Literal[View, "flow"]
+DrawnView = Literal["auto", View, "flow"]
+
+PAGE_WIDTH: Final = 830
+"""So many pixels wide is the text of a README."""
 
 MAX_BOXES: Final = 60
 MOST_BOXES: Final = 400
@@ -45,6 +48,10 @@ ROOM_TO_OPEN: Final = 30
 _PIXELS: Final = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 """Of CSS, in one unit of each kind."""
 HOPS: Final = 2
+
+
+_FOR_ALL: Final = ("view", "theme", "title", "label", "width")
+"""Options that a picture of rows has, too."""
 
 
 def _option(default: Any, doc: str, metavar: str = "", *, large: bool = False) -> Any:
@@ -71,9 +78,10 @@ class RenderOptions:
     """
 
     view: DrawnView = _option(
-        "both",
-        "forward, backward, or both with the saved tensors between them; or flow, one row for each "
-        "module or op of the program, with the gradient that reaches it",
+        "auto",
+        "forward, backward, both with the saved tensors between them, or flow, one row for each "
+        "module or op of the program with the gradient that reaches it (default: both where that "
+        "can be read at the width of a README, 830 pixels, else flow)",
         "VIEW",
     )
     leaves: bool | None = _option(
@@ -188,7 +196,15 @@ class RenderOptions:
     @property
     def halves(self) -> View:
         """The halves of the graph that are drawn."""
-        return "both" if self.view == "flow" else self.view
+        return "both" if self.view == "auto" or self.view == "flow" else self.view
+
+    @property
+    def is_about_boxes(self) -> bool:
+        """Whether options were given that only pictures of boxes have, or how these are folded."""
+        known = ((one, getattr(self, one.name)) for one in fields(self))
+        return any(
+            one.name not in _FOR_ALL and given not in (one.default, ()) for one, given in known
+        )
 
     @property
     def facts(self) -> tuple[str, ...]:

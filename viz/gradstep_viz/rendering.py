@@ -116,7 +116,7 @@ def render_graph(
     with collector_paused():
         graph = chosen_part(graph, options)
     helpers = default_renderers() if renderers is None else renderers
-    drawing = Drawing(graph, options, helpers, position, links)
+    drawing = Drawing(graph, options, helpers, position, links, on_page=chosen.has_size)
     data = chosen.write(drawing)
     notes = drawing.notes
     if chosen.has_size and (options.full or options.max_boxes is not None):

@@ -113,7 +113,9 @@ def test_text_becomes_what_the_option_takes(name: str, text: str, value: object)
 
 
 def test_a_value_that_an_option_cannot_have_is_refused_with_those_it_can(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="'sideways' is not one of forward, backward, both"):
+    with pytest.raises(
+        ValueError, match="'sideways' is not one of auto, forward, backward, both, flow"
+    ):
         drawing_options()["view"]("sideways")
     with pytest.raises(ValueError, match=r"'3\.5' is not an integer"):
         steps("3.5")

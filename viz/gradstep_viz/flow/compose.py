@@ -11,7 +11,8 @@ from gradstep.graph.model import Graph
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural, printable
 from gradstep_viz.errors import NothingToDraw, UnknownNode
-from gradstep_viz.flow.layout import WIDTH, FlowPicture, lay_out_rows
+from gradstep_viz.flow.layout import WIDTH, FlowPicture, lay_out_page, lay_out_rows
+from gradstep_viz.flow.page import write_flow_page
 from gradstep_viz.flow.rows import MOST_ROWS, USUAL_ROWS, Table, TableBuilder
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.captions import zeros_text
@@ -20,6 +21,14 @@ from gradstep_viz.picture.formatting import parameters
 from gradstep_viz.picture.wording import with_labels
 
 LEAST_WIDTH = 420
+PAGE_ROWS = 400
+
+
+def has_rows(graph: Graph) -> bool:
+    """Tell whether a graph has two halves, and is whole: only then its rows tell more than boxes
+    do."""
+    halves = set(graph.halves)
+    return len(halves) == 2 and graph.unfolded is None and graph.part is None
 
 
 def make_flow_picture(graph: Graph, options: RenderOptions) -> FlowPicture:
@@ -29,19 +38,42 @@ def make_flow_picture(graph: Graph, options: RenderOptions) -> FlowPicture:
         NothingToDraw: the graph has no ops.
         UnknownNode: nothing that is folded goes by a name in ``expand``.
     """
-    module = common_module(graph)
-    builder = TableBuilder(with_labels(without_module(graph, module), options.labels))
-    if builder.is_empty:
-        raise NothingToDraw("the graph has no ops", remedy="give a tensor that has a graph")
+    module, builder = _builder(graph, options)
     most = options.max_boxes or USUAL_ROWS
     names = [name.removeprefix(f"{module}.") if module else name for name in options.expand]
     try:
         table = builder.table(most, full=options.full, expand=names, depth=options.depth)
     except UnknownAddress as error:
-        raise UnknownNode(str(error), remedy=error.remedy) from None
-    title = title_of_graph(graph) if options.title is None else options.title
+        raise UnknownNode(error.what, remedy=error.remedy) from None
     width = WIDTH if options.pixels is None else min(WIDTH, max(LEAST_WIDTH, options.pixels))
-    return lay_out_rows(table, printable(title), _captions(graph, table, module), (), width)
+    return lay_out_rows(table, *_texts(graph, options, table, module), (), width)
+
+
+def make_flow_page(graph: Graph, options: RenderOptions) -> str:
+    """Make the page on which its rows open and close."""
+    module, builder = _builder(graph, options)
+    table = builder.whole_table(PAGE_ROWS)
+    frame, rows = lay_out_page(table, *_texts(graph, options, table, module))
+    return write_flow_page(make_flow_picture(graph, options), frame, rows, options.theme)
+
+
+def _builder(graph: Graph, options: RenderOptions) -> tuple[str, TableBuilder]:
+    """Return the module that all names are within, and what makes tables."""
+    module = common_module(graph)
+    builder = TableBuilder(with_labels(without_module(graph, module), options.labels))
+    if builder.is_empty:
+        raise NothingToDraw("the graph has no ops", remedy="give a tensor that has a graph")
+    return module, builder
+
+
+def _texts(
+    graph: Graph, options: RenderOptions, table: Table, module: str
+) -> tuple[str, Sequence[str]]:
+    """Return title and captions; paths become those in the whole program."""
+    for row in table.rows if module else ():
+        row.path = f"{module}.{row.path}" if row.path else ""
+    title = title_of_graph(graph) if options.title is None else options.title
+    return printable(title), _captions(graph, table, module)
 
 
 def _captions(graph: Graph, table: Table, module: str) -> Sequence[str]:

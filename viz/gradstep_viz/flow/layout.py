@@ -129,6 +129,21 @@ class FlowPicture(NamedTuple):
     foot: tuple[str, ...]
 
 
+class PageRows(NamedTuple):
+    """The rows of a page: as they are open, and those that can be closed as they are then.
+
+    ``links`` are source, target, the x of the lane, width and tone; ``places`` the x of the lane of
+    each row.  The first row is at ``top``, names begin at ``names``.
+    """
+
+    rows: tuple[RowPicture, ...]
+    closed: tuple[RowPicture | None, ...]
+    links: tuple[tuple[int, int, float, float, Tone], ...]
+    places: tuple[float, ...]
+    top: float
+    names: float
+
+
 class _Columns(NamedTuple):
     """The right ends of columns, 0 for those that are left out."""
 
@@ -151,6 +166,11 @@ def lay_out_rows(
 ) -> FlowPicture:
     """Lay a table out at a width."""
     return _Layout(table, width).picture(title, tuple(captions), tuple(foot))
+
+
+def lay_out_page(table: Table, title: str, captions: Sequence[str]) -> tuple[FlowPicture, PageRows]:
+    """Lay out a table whose headers can be closed: its frame, and its rows."""
+    return _Layout(table, WIDTH).page(title, tuple(captions))
 
 
 class _Layout:
@@ -281,6 +301,30 @@ class _Layout:
             self._table, self._lanes, foot,
         )  # fmt: skip
 
+    def page(self, title: str, captions: tuple[str, ...]) -> tuple[FlowPicture, PageRows]:
+        """Return the frame of a page, and its rows, each as if it stood at the top."""
+        frame = self.picture(title, captions, ())
+        number = len(self._table.rows)
+        self._y = [ROW / 2] * number
+        lanes = dict(self._lanes.of)
+        for at in range(number - 1, -1, -1):  # a closed header stands in the lane of its last row
+            header = self._table.rows[at].header
+            if header >= 0 and at in lanes:
+                lanes.setdefault(header, lanes[at])
+        rows = tuple(self._row(at, row) for at, row in enumerate(self._table.rows))
+        closed = tuple(
+            None if row.closed is None else self._row(at, row.closed, lanes[at])
+            for at, row in enumerate(self._table.rows)
+        )
+        links = [
+            (link.source, link.target, self._x(max(0, lane)), *self._river(link))
+            for link in self._table.links
+            if (lane := self._lanes.links[link.source, link.target]) >= 0
+        ]
+        places = tuple(self._x(lanes[at]) for at in range(number))
+        top = next(block.y for block in frame.blocks if block.tone == "line") + 2
+        return frame, PageRows(rows, closed, tuple(links), places, top, self._names)
+
     def _heading(self, y: float) -> list[Words]:
         columns = self._columns
         shape, middle = self._shape_heading, columns.arrow
@@ -318,7 +362,7 @@ class _Layout:
         return lines
 
     def _strokes(self) -> list[Stroke]:
-        rows, lanes = self._table.rows, self._lanes
+        lanes = self._lanes
         strokes = []
         for link in self._table.links:
             lane = lanes.links[link.source, link.target]
@@ -326,7 +370,7 @@ class _Layout:
                 continue
             start = self._x(lanes.of[link.source]), self._y[link.source]
             end = self._x(lanes.of[link.target]), self._y[link.target]
-            width, tone = self._river(link, rows)
+            width, tone = self._river(link)
             strokes.append(Stroke(link.source, link.target, self._x(lane), start, end, width, tone))
         strokes.sort(key=lambda one: (one.lane_x, -one.width, one.source, one.target))
         ported: dict[int, Link] = {}
@@ -339,11 +383,11 @@ class _Layout:
         for at, link in sorted(ported.items()):
             y = self._y[at]
             end = self._x(lanes.of[at]), y
-            width, tone = self._river(link, rows)
+            width, tone = self._river(link)
             stubs.append(Stroke(at, at, end[0], (x, y), end, min(width, 3), tone))
         return stubs + strokes
 
-    def _river(self, link: Link, rows: Sequence[Row]) -> tuple[float, Tone]:
+    def _river(self, link: Link) -> tuple[float, Tone]:
         """Return how wide a line is, and its tone: as much gradient as flows up it."""
         if link.size is None:
             return 1.4, "none"
@@ -369,7 +413,7 @@ class _Layout:
             )
         return []
 
-    def _row(self, at: int, row: Row) -> RowPicture:
+    def _row(self, at: int, row: Row, lane: int = 0) -> RowPicture:
         y, columns = self._y[at], self._columns
         base = y + 4
         words: list[Words] = []
@@ -402,10 +446,10 @@ class _Layout:
             words.append(
                 Words(columns.seconds, base, ((format_seconds(row.seconds), muted),), True)
             )
-        return RowPicture(
-            at, y, tuple(words), tuple(blocks), tuple(curve), self._dot(at, row), tooltip_of(row),
-            "alert" if row.state == BROKEN or row.tone == "alert" else "",
-        )  # fmt: skip
+        dot = self._dot(at, row, lane)
+        tone = "alert" if row.state == BROKEN or row.tone == "alert" else ""
+        shapes = tuple(words), tuple(blocks), tuple(curve)
+        return RowPicture(at, y, *shapes, dot, tooltip_of(row), tone)
 
     def _name(self, row: Row, base: float, words: list[Words], blocks: list[Block]) -> None:
         x = self._names + INDENT * row.depth
@@ -471,10 +515,10 @@ class _Layout:
                 tone = {BROKEN: "brokenbar", DEAD: "zerobar"}.get(one.state, "bar")
                 blocks.append(Block(x, y + 7.5 - high, max(1.0, wide - 1.2), high, tone))
 
-    def _dot(self, at: int, row: Row) -> Dot | None:
+    def _dot(self, at: int, row: Row, lane: int) -> Dot | None:
         if not row.has_dot:
             return None
-        x, y = self._x(self._lanes.of[at]), self._y[at]
+        x, y = self._x(self._lanes.of.get(at, lane)), self._y[at]
         if row.is_output:
             return Dot(x, y, "ring", "broken" if row.state == BROKEN else "")
         if row.kind == "input":
@@ -548,7 +592,9 @@ def _fitting(kind: str, attributes: str, note: str, room: float, has_attributes:
     """Return as much of a class, its attributes and a note as there is room for, the note first."""
     between = " · " if kind and note and not note.startswith("with ") else " "
     detailed = f"{kind} {attributes}".strip() if has_attributes else kind
-    for text in (f"{detailed}{between}{note}", f"{kind}{between}{note}", detailed, kind):
+    first = f"{kind.partition(',')[0]}, …"
+    texts = (f"{detailed}{between}{note}", f"{kind}{between}{note}", detailed, kind)
+    for text in (*texts, first) if "," in kind else texts:
         if text.strip() and width_of(text.strip()) <= room:
             return text.strip()
     return cut(kind, room) if room > 30 else ""
@@ -608,7 +654,7 @@ def tooltip_of(row: Row) -> str:
             ),
         )
     )
-    lines = [first]
+    lines = [first, row.path] if row.path and row.path != row.name else [first]
     if row.note:
         lines.append(row.note)
     shapes = [shape for shape in (*row.shapes_in[:1], *row.shapes_out[:1]) if shape is not None]

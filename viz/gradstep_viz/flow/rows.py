@@ -43,9 +43,10 @@ class Row:
 
     ``kind_text`` is the class, ``attributes`` tell it from others of that class, ``note`` says
     more, in ``tone``.  ``gradients`` has one entry for each round that the row stands for.
-    ``alike`` is the same for all that is of one kind, and of what is closed ``inside`` lists what
-    is inside.  ``own`` is how many of ``parameters`` are counted here: not what an earlier row has,
-    too.
+    ``path`` is that of a module.  ``closed`` is what stands in place of a header, and of all below
+    it, when that is closed.  ``alike`` is the same for all that is of one kind, and of what is
+    closed ``inside`` lists what is inside.  ``own`` is how many of ``parameters`` are counted here:
+    not what an earlier row has, too.
     """
 
     kind: RowKind
@@ -72,6 +73,9 @@ class Row:
     units: tuple[int, ...] = ()
     panel: int = 0
     header: int = -1
+    path: str = ""
+    closed: Row | None = None
+    starts_open: bool = True
     alike: str = ""
     inside: str = ""
 
@@ -103,7 +107,6 @@ class Table(NamedTuple):
 
     rows: list[Row]
     links: list[Link]
-    closed: int
 
 
 class _Shown(NamedTuple):
@@ -127,6 +130,14 @@ class TableBuilder:
         if not self.is_empty:
             self.facts = Facts(self.ops)
             self._sick = self.facts.states()
+
+    def whole_table(self, most: int, usual: int = USUAL_ROWS) -> Table:
+        """Return a table of up to ``most`` rows for a page, whose headers can be closed; so many
+        are open at first that there are about ``usual`` rows."""
+        root = PartBuilder(self.ops, self._sick, by_shape=True, folds=True).build()
+        first = _opened(root, usual, False, (), None)
+        opened = first | _opened(root, most, False, (), None)
+        return _Writer(self.facts, root, opened, first).table()
 
     def table(
         self,
@@ -282,7 +293,10 @@ def _open_to(part: Part, depth: int, opened: set[int]) -> None:
 class _Writer:
     """Writes the rows of what is open."""
 
-    def __init__(self, facts: Facts, root: Part, opened: set[int]) -> None:
+    def __init__(
+        self, facts: Facts, root: Part, opened: set[int], first: set[int] | None = None
+    ) -> None:
+        self._first = first
         self._facts, self._root, self._opened = facts, root, opened
         self._graph, self._units = facts.graph, facts.units
         self._rows: list[Row] = []
@@ -306,7 +320,7 @@ class _Writer:
         self._finish()
         links = self._links()
         self._notes()
-        return Table(self._rows, links, 0)
+        return Table(self._rows, links)
 
     def _write(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -318,12 +332,16 @@ class _Writer:
         if part.kind == "fold":
             self._write_fold(parts, depth, front, panel, header)
             return
-        if part.is_container:
+        if part.is_container and self._first is None:
             for beside in self._beside(parts):
                 self._write(beside, depth, front, panel, header)
             return
         folds = [one for each in parts for one in each.children]
-        if len(folds) == len(parts) and all(one.kind == "fold" for one in folds):
+        if (
+            self._first is None
+            and len(folds) == len(parts)
+            and all(one.kind == "fold" for one in folds)
+        ):
             self._opened.update(map(id, folds))
             self._write_fold(folds, depth, front, panel, header, parts)
             return
@@ -380,39 +398,45 @@ class _Writer:
     def _row(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
     ) -> None:
-        rounds = [
-            one for part in parts for one in (part.children if part.kind == "fold" else (part,))
-        ]
-        units = tuple(unit for one in rounds for unit in one.units)
         if parts[0].kind == "fold":
-            for number, one in enumerate(rounds):
+            for number, one in enumerate(one for part in parts for one in part.children):
                 for unit in one.units:
                     self._round[unit] = number
                     self._panel_of[unit] = self._panel_of[unit] or -1 - len(self._rows)
+        row = self._closed(parts, depth, front, panel, header)
+        for unit in row.units:
+            self._place[unit] = len(self._rows)
+        self._rows.append(row)
+
+    def _closed(
+        self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
+    ) -> Row:
+        """Return the row of a part that is closed."""
+        rounds = _rounds(parts)
+        units = tuple(unit for one in rounds for unit in one.units)
         row = Row("row", depth, panel=panel, header=header, units=units)
         self._name(row, parts, rounds, front)
         typical = rounds[typical_place(rounds)]
         outs = [self._out_unit(one) for one in rounds]
         row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
-        row.shapes_in = self._shapes_in(typical if len(rounds) > 1 else rounds[0])
+        row.shapes_in = self._shapes_in(typical)
         shapes = [self._facts.ops.shape(out) for out in outs if out >= 0]
-        row.shapes_out = list(dict.fromkeys(shapes))[:1] if len(set(shapes)) == 1 else shapes[:1]
+        row.shapes_out = shapes[:1]
         row.is_scalar = bool(shapes) and prod(shapes[0] or ()) == 1
         row.alike = typical.module
         if typical.opens:
             row.inside = self._inside_text(typical)
-        for unit in units:
-            self._place[unit] = len(self._rows)
-        self._rows.append(row)
+        return row
 
     def _header(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
     ) -> None:
-        rounds = [
-            one for part in parts for one in (part.children if part.kind == "fold" else (part,))
-        ]
+        rounds = _rounds(parts)
         units = tuple(unit for one in rounds for unit in one.units)
         row = Row("header", depth, panel=panel, header=header, units=units)
+        if self._first is not None:
+            row.closed = self._closed(parts, depth, front, panel, header)
+            row.starts_open = any(id(one) in self._first for one in parts)
         self._name(row, parts, rounds, front)
         if parts[0].kind == "fold":
             outs = [self._out_unit(one) for one in rounds]
@@ -439,6 +463,7 @@ class _Writer:
     ) -> None:
         first, modules = rounds[0], self._graph.modules
         one = rounds[typical_place(rounds)] if len(rounds) > 1 else first
+        row.path = one.label if one.kind == "module" else ""
         if parts[0].kind == "fold" or len(parts) > 1:
             labels = [each.label for each in rounds]
             if one.kind == "module":
@@ -700,6 +725,11 @@ class _Writer:
                 around.saved += row.saved
                 if row.seconds is not None:
                     around.seconds = (around.seconds or 0.0) + row.seconds
+            if row.closed is not None:
+                one = row.closed
+                one.ops, one.parameters, one.saved = row.ops, row.parameters, row.saved
+                one.seconds, one.own = row.seconds, row.parameters
+                one.parameter_gradient = self._facts.parameter_gradient(row.units)
 
     def _links(self) -> list[Link]:
         """Link the rows, by what ops read; what one round gives to the next is not shown."""
@@ -790,6 +820,11 @@ def _number(stats: Statistics) -> str:
 def _in_order(beside: list[Part]) -> list[Part]:
     """Put the typical round, which came first, where it ran."""
     return sorted(beside, key=lambda one: one.units[:1])
+
+
+def _rounds(parts: Sequence[Part]) -> list[Part]:
+    """Return what parts stand for: of folds their rounds, else themselves."""
+    return [one for part in parts for one in (part.children if part.kind == "fold" else (part,))]
 
 
 def _fronts(parts: Sequence[Part]) -> tuple[str, ...]:

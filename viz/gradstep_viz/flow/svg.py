@@ -52,13 +52,14 @@ def write_flow_svg(
         title=alternative_text(picture),
         description=describe_rows(picture),
         theme_name=theme_name,
-        rules=_rules(theme_name, plain),
+        rules=flow_rules(theme_name, plain=plain),
         plain=plain,
         scale=1 if pixels is None else min(1, pixels / picture.width),
     )
 
 
-def _rules(theme_name: str, plain: bool) -> tuple[str, ...]:
+def flow_rules(theme_name: str, *, plain: bool) -> tuple[str, ...]:
+    """Return the rules of pictures of rows, in addition to those of all pictures."""
     base = DARK if theme_name == "dark" else LIGHT
     common = theme.DARK if theme_name == "dark" else theme.LIGHT
     every = {**common, **base}
@@ -103,9 +104,9 @@ def _rules(theme_name: str, plain: bool) -> tuple[str, ...]:
 
 def _body(picture: FlowPicture) -> Iterator[str]:
     for block in picture.blocks:
-        yield _block(block)
+        yield draw_block(block)
     for words in picture.words:
-        yield _words(words)
+        yield draw_words(words)
     for _, lane in groupby(picture.strokes, lambda one: one.lane_x):
         strokes = list(lane)
         for stroke in strokes:
@@ -120,7 +121,7 @@ def _body(picture: FlowPicture) -> Iterator[str]:
                 f'style="stroke-width:{_number(stroke.width)}px"/></g>'
             )
     for row in picture.rows:
-        yield _row(row)
+        yield draw_row(row)
 
 
 def upright_of(stroke: Stroke) -> str:
@@ -159,18 +160,20 @@ def _number(value: float) -> str:
     return number[round(value, 2)]
 
 
-def _row(row: RowPicture) -> str:
-    inside = "".join(_block(block) for block in row.blocks)
-    inside += "".join(_words(words) for words in row.words)
+def draw_row(row: RowPicture, attributes: str = "", front: str = "n") -> str:
+    """Draw what stands in a row; its id begins with ``front``."""
+    inside = "".join(draw_block(block) for block in row.blocks)
+    inside += "".join(draw_words(words) for words in row.words)
     if row.curve:
         points = " ".join(f"{_number(x)},{_number(y)}" for x, y in row.curve)
         inside += f'<polyline class="curve" points="{points}"/>'
     if row.dot is not None:
         inside += _dot(row.dot)
     alert = " alert-row" if row.tone else ""
+    more = f" {attributes}" if attributes else ""
     return (
-        f'<g id="@-n{row.number}" class="node row{alert}"><title>{escape(row.tooltip)}</title>'
-        f"{inside}</g>"
+        f'<g id="@-{front}{row.number}" class="node row{alert}"{more}>'
+        f"<title>{escape(row.tooltip)}</title>{inside}</g>"
     )
 
 
@@ -190,7 +193,8 @@ def _dot(dot: Dot) -> str:
     return f'<circle class="dot{tone}" cx="{x}" cy="{y}" r="4.4"/>'
 
 
-def _block(block: Block) -> str:
+def draw_block(block: Block) -> str:
+    """Draw a rectangle."""
     corner = f' rx="{number[block.corner]}"' if block.corner else ""
     places = zip(("x", "y", "width", "height"), block[:4], strict=True)
     place = " ".join(f'{name}="{_number(value)}"' for name, value in places)
@@ -205,7 +209,8 @@ def _span(text: str, tone: str) -> str:
     return f"<tspan{named}{shift}>{escape_drawn(own)}</tspan>"
 
 
-def _words(words: Words) -> str:
+def draw_words(words: Words) -> str:
+    """Draw a text."""
     size = "" if words.size == TEXT else f' style="font-size:{number[words.size]}px"'
     place = f'x="{_number(words.x)}" y="{_number(words.y)}"'
     end = "e" if words.at_end else ""
