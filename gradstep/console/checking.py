@@ -42,13 +42,15 @@ _UNTRACED: Final = "gradstep check traces the forward pass and can tell"
 
 
 def _lint(console: Console, operands: Operands) -> str:
-    from gradstep.findings.linting import lint  # slow to load
+    # slow to load
+    from gradstep.findings.linting import lint
+    from gradstep.findings.rules.graph.untraced import Untraced
 
     session = console.session
     lines = []
     for finding in lint(session.roots, names=session.names, fresh=_fresh(session)):
         place = f" ({finding.source.place})" if finding.source else ""
-        remedy = _UNTRACED if finding.code == "untraced" else finding.remedy
+        remedy = _UNTRACED if isinstance(finding.reason, Untraced) else finding.remedy
         lines += [
             wrapped(f"{finding.severity}: {finding.what}{_times(finding)}{place}"),
             wrapped(f"  {remedy}"),

@@ -36,6 +36,8 @@ class Reason:
         as_part: what ``explained_here_by`` of others calls it, where it is a part of one.
         is_open: whether later calls may refute it, or tell the reason of it.
         is_once_a_line: whether one is enough for each pair of its lines.
+        is_once_a_run: whether the first one is behind all others of its code.
+        other_is: what stands in a report before its second line.
         after: codes of what a report tells first; by default that is all that has a place.
         explained_by: codes of findings of which this is only another symptom.
         explained_here_by: the same, where both are of one line.
@@ -52,6 +54,8 @@ class Reason:
     severity: ClassVar[Severity] = "warning"
     is_open: ClassVar[bool] = False
     is_once_a_line: ClassVar[bool] = False
+    is_once_a_run: ClassVar[bool] = False
+    other_is: ClassVar[str] = "and"
     after: ClassVar[tuple[str, ...]] = ("initialization",)
     explained_by: ClassVar[tuple[str, ...]] = ()
     explained_here_by: ClassVar[tuple[str, ...]] = ()

@@ -17,6 +17,7 @@ from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.finding import Fix, Reason
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero, operand
 from gradstep.findings.rules.graph.finite import amount_text
@@ -47,13 +48,10 @@ class LookAtCode(Advice):
 
 
 @dataclass(frozen=True)
-class NotFinite(Reason):
+class GradientsNotFinite(NotFinite):
     """What of a pass is not finite, by its trouble: in words, and how much it is;
     ``of_gradients`` says that some of its gradients are; if not, it may be a mask."""
 
-    code = "not-finite"
-    is_open = True
-    after = ("changed",)
     what: tuple[tuple[str, tuple[str, ...]], ...]
     of_gradients: bool
     is_mask: bool = False
@@ -72,7 +70,7 @@ class NotFinite(Reason):
 
 
 @dataclass(frozen=True)
-class SentNotFinite(Reason):
+class SentNotFinite(NotFinite):
     """A node sends a gradient on that is not finite, in ``amount`` of its places.
 
     Attributes:
@@ -82,15 +80,12 @@ class SentNotFinite(Reason):
         so: what of the pass is not finite for that.
     """
 
-    code = "not-finite"
-    is_open = True
-    after = ("changed",)
     amount: str = field(compare=False)
     equal: EqualValues | None = field(compare=False)
     values: tuple[tuple[str, str], ...] = field(compare=False)
     numbers: tuple[tuple[str, str], ...] = field(compare=False)
     formula: str
-    so: NotFinite | None
+    so: GradientsNotFinite | None
     advice: Reason
 
     def text(self) -> str:
@@ -116,15 +111,12 @@ class SentNotFinite(Reason):
 
 
 @dataclass(frozen=True)
-class MadeNotFinite(Reason):
+class MadeNotFinite(NotFinite):
     """Something else than a rule made a gradient that is not finite, as the debugger says."""
 
-    code = "not-finite"
-    is_open = True
-    after = ("changed",)
     cause: str
     explanation: str
-    so: NotFinite | None
+    so: GradientsNotFinite | None
 
     def text(self) -> str:
         so = "" if self.so is None else f"; {self.so.text()}"
@@ -215,7 +207,7 @@ def run_pass(
 
 def _not_finite(
     call: BackwardCall, engine: Engine, order: Sequence[Any], names: Names, returned: Any
-) -> NotFinite | None:
+) -> GradientsNotFinite | None:
     """Name the gradients that a pass made which are NaN or infinite, or else such a root."""
     if call.is_grad:
         gradients = [("a gradient that it returns", gradient) for gradient in returned]
@@ -236,11 +228,11 @@ def _not_finite(
         if troubles:
             what = tuple((trouble, tuple(who)) for trouble, who in troubles.items())
             source = None if call.line is None else Source(*call.line[:2])
-            return NotFinite(what, among is gradients, source=source)
+            return GradientsNotFinite(what, among is gradients, source=source)
     return None
 
 
-def _explained(session: PassSession, trouble: NotFinite) -> Reason:
+def _explained(session: PassSession, trouble: GradientsNotFinite) -> Reason:
     """Run the pass up to the gradient that is not finite first, and say what made it."""
     point = session.breakpoints.add(kind="catch", born=True, condition="nan or inf")
     before = None
@@ -253,7 +245,7 @@ def _explained(session: PassSession, trouble: NotFinite) -> Reason:
     return _of_trigger(session, reached.trigger, trouble)
 
 
-def _of_trigger(session: PassSession, trigger: Trigger, trouble: NotFinite) -> Reason:
+def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFinite) -> Reason:
     index, gradient = trigger.subject.index, trigger.subject.gradient
     source = session.graph.sources.get(index)
     known = None if gradient is None else gradient.statistics

@@ -16,6 +16,7 @@ from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
 from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Fix, Severity
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.zeros import called_at
@@ -213,7 +214,7 @@ _REASONS: Final = 3
 def _next(program: str, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, finding in findings:
-        if finding.is_bad and finding.code == "not-finite" and not finding.leaves:
+        if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
             return f"gradstep debug --fail-on nan,inf {program}"
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
@@ -277,13 +278,7 @@ def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
     ``here``."""
     where = " ".join(filter(None, [found.address, place_text(found.source, here)]))
     if found.other is not None:
-        verb = {
-            "changed": "changed at",
-            "freed": "freed at",
-            "not-finite": "after",
-            "derivative": "its backward at",
-        }.get(found.code, "and")
-        where = f"{where}, {verb} {place_text(found.other, here)}"
+        where = f"{where}, {found.reason.other_is} {place_text(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
     times = f" ({found.count} times)" if found.count > 1 else ""
     rows = [

@@ -12,6 +12,7 @@ from gradstep.contract.lookup import is_tensor
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.finding import Reason
+from gradstep.findings.not_finite import NotFinite
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.guest.fence import attribute_of
@@ -31,7 +32,7 @@ class Scaling(NamedTuple):
 
     def softened(self, reason: Reason, call: BackwardCall) -> Reason:
         """Return a note in the place of a reason that the scaled loss is infinite."""
-        if reason.code != "not-finite" or reason.index != self.at:
+        if not isinstance(reason, NotFinite) or reason.index != self.at:
             return reason
         return self.note(reason, call)
 
@@ -42,13 +43,10 @@ class Scaling(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SkippedStep(Reason):
+class SkippedStep(NotFinite):
     """A scaler skips a step, as something is not finite."""
 
-    code = "not-finite"
-    is_open = True
     severity = "info"
-    after = ("changed",)
     reason: Reason
     name: str
     scale: float = field(compare=False)

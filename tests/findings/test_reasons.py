@@ -16,10 +16,12 @@ from typing import Any
 
 import pytest
 
+import gradstep
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.learning import Learning, Uses
 from gradstep.findings.finding import Reason
+from gradstep.findings.rules import rules_in
 from gradstep.findings.rules.graph.saved import FREED  # a message of PyTorch's
 from gradstep.findings.whole_run.conclusions import kinds_of
 from gradstep.findings.whole_run.watch import NEEDED
@@ -96,6 +98,29 @@ def prose(module: ModuleType) -> Iterator[str]:
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_only_reasons_write_sentences(module: ModuleType) -> None:
     assert [*prose(module)] == []
+
+
+def test_only_rules_name_the_codes_of_findings() -> None:
+    root, wrong = Path(gradstep.__file__).parents[1], []
+    own = {Path(inspect.getfile(kind)) for kind in KINDS}
+    own |= {*(root / "gradstep" / "findings" / "rules").rglob("*.py")}
+    for folder in ("gradstep", "tui"):
+        for path in {*(root / folder).rglob("*.py")} - own:
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and node.value in CODES and "-" in node.value:
+                    wrong.append((str(path), node.value))
+    assert wrong == []
+
+
+def test_a_rule_is_found_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_rules").mkdir()
+    (tmp_path / "own_rules" / "__init__.py").touch()
+    (tmp_path / "own_rules" / "helper.py").write_text("WORD = 'none'\n", "utf-8")
+    (tmp_path / "own_rules" / "one.py").write_text(
+        "from gradstep.findings.finding import Rule\nRULES = (Rule(lambda facts: ()),)\n", "utf-8"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert len(rules_in("own_rules", [str(tmp_path / "own_rules")])) == 1
 
 
 # --- with other words ---------------------------------------------------------------------------

@@ -88,13 +88,13 @@ def _one_each(titled: list[Titled]) -> Iterator[Titled]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
     said: set[Any] = set()
-    first = _first_not_finite(titled)
+    first = _first_of_run(titled)
     here, codes = _told_by_line(titled)
     for title, finding in titled:
         reason = finding.reason
         if any(_is_explained(part, reason.source, here, codes) for part in _parts(reason)):
             continue
-        if finding.code == "not-finite" and finding.is_bad and finding is not first:
+        if reason.is_once_a_run and finding.is_bad and finding is not first[finding.code]:
             continue
         if reason.is_once_a_line and finding.source is not None:
             place = finding.code, finding.source, finding.other
@@ -108,12 +108,14 @@ def _one_each(titled: list[Titled]) -> Iterator[Titled]:
         yield title, finding
 
 
-def _first_not_finite(titled: list[Titled]) -> Finding | None:
-    """Return what is behind all that is not finite: what a step broke, or what the first call
-    shows."""
-    found = [pair for pair in titled if pair[1].code == "not-finite" and pair[1].is_bad]
-    of_run = [finding for title, finding in found if not title]
-    return next(iter(of_run or [finding for _, finding in found]), None)
+def _first_of_run(titled: list[Titled]) -> dict[str, Finding]:
+    """Return, of codes of which the first finding is behind all others, that: what only the whole
+    run shows, as that a step broke leaves, or what the first call does."""
+    first: dict[str, Finding] = {}
+    for _, finding in sorted(titled, key=lambda pair: pair[0] != ""):
+        if finding.reason.is_once_a_run and finding.is_bad:
+            first.setdefault(finding.code, finding)
+    return first
 
 
 def _told_by_line(titled: list[Titled]) -> tuple[set[tuple[str, Source | None]], set[str]]:

@@ -21,6 +21,8 @@ from gradstep.findings.finding import Finding, Reason, Rule
 from gradstep.findings.linting import lint
 from gradstep.findings.passes import run_pass
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
+from gradstep.findings.rules.graph.leaves import OldGradients, Unreached
+from gradstep.findings.rules.graph.untraced import Untraced
 from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.graph.model import Source
@@ -176,15 +178,19 @@ class Watch:
         for fact in self._gathered:
             fact.closely(look)
         findings = lint(tuple(call.roots), names=names)  # their graph is read once
-        missed = {name for each in findings if each.code == "unreached" for name in each.leaves}
+        reasons = [finding.reason for finding in findings]
+        missed = {name for each in reasons if isinstance(each, Unreached) for name in each.leaves}
         leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []
         self._missed = [(names.of(leaf), leaf, *_gradient_of(leaf)) for leaf in leaves]
         # whether a step uses an old .grad is known at the end only
-        others = {"stale-grad"} if self._is_traced else {"stale-grad", "untraced"}
+        others: tuple[type[Reason], ...] = (OldGradients,)
         if call.is_grad:  # it leaves .grad alone
-            others.add("unreached")
-        reasons = [finding.reason for finding in findings if finding.code not in others]
-        self._take(look.facts.title, reasons)
+            others = (*others, Unreached)
+        if not self._is_traced:
+            others = (*others, Untraced)
+        self._take(
+            look.facts.title, [reason for reason in reasons if not isinstance(reason, others)]
+        )
 
     def _note_reached_inside(self) -> None:
         """Take note of leaves that the graph of the call does not lead to, and whose ``.grad`` has
@@ -196,7 +202,7 @@ class Watch:
             self.facts.seen[:] = [
                 (title, reason)
                 for title, reason in self.facts.seen
-                if reason.code != "unreached" or not inside.issuperset(reason.leaves)
+                if not isinstance(reason, Unreached) or not inside.issuperset(reason.leaves)
             ]
 
     def _carry_out(self, look: Look, *, asks: bool) -> bool | Gradients:

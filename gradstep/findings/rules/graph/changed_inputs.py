@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -46,19 +46,28 @@ def find_changed_inputs(subject: Subject) -> Iterator[Reason]:
         is_change = any(op.attributes.get(name) for name in IN_PLACE) and op.requires_grad
         if not is_change or not isinstance(given, tuple) or not isinstance(given[0], OpRecord):
             continue
-        scopes = [f"{subject.names.scope(record.scope)}." for record in (op, given[0], *users[op])]
-        parts = scopes[0].split(".")[:-2]
-        for depth in range(len(parts), 0, -1):
-            module = ".".join(parts[:depth])
-            own, before, *after = [scope.startswith(f"{module}.") for scope in scopes]
-            if own and not before and any(after) and not all(after):
-                calls = calls_with("inplace", op.source.file) if op.source is not None else []
-                again = next(use for use, is_in in zip(users[op], after, strict=True) if not is_in)
-                yield ChangedInput(
-                    module, op.name.rstrip("_"), again.name,
-                    source=again.source or op.source, other=calls[0] if calls else None,
-                )  # fmt: skip
-                return
+        if (changed := _changed_by(subject, op, given[0], users[op])) is not None:
+            yield changed
+            return
+
+
+def _changed_by(
+    subject: Subject, op: OpRecord, given: OpRecord, users: Sequence[OpRecord]
+) -> ChangedInput | None:
+    """Return the innermost module whose input an op changes, and that is used outside of it."""
+    scopes = [f"{subject.names.scope(record.scope)}." for record in (op, given, *users)]
+    parts = scopes[0].split(".")[:-2]
+    for depth in range(len(parts), 0, -1):
+        module = ".".join(parts[:depth])
+        own, before, *after = [scope.startswith(f"{module}.") for scope in scopes]
+        if own and not before and any(after) and not all(after):
+            calls = calls_with("inplace", op.source.file) if op.source is not None else []
+            again = next(use for use, is_in in zip(users, after, strict=True) if not is_in)
+            return ChangedInput(
+                module, op.name.rstrip("_"), again.name, source=again.source or op.source,
+                other=calls[0] if calls else None,
+            )  # fmt: skip
+    return None
 
 
 RULES: Final = (

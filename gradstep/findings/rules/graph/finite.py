@@ -18,6 +18,7 @@ from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero
 from gradstep.findings.rules.graph.ingredients import (
     DividesByZero,
@@ -68,7 +69,7 @@ class Given:
 
 
 @dataclass(frozen=True)
-class Beginning(Reason):
+class Beginning(NotFinite):
     """The first value of the forward pass that is not finite: op ``name`` "produces" it, a leaf of
     that name "has" it, or the node "saved" it and nothing is known of where it came from.
 
@@ -78,9 +79,6 @@ class Beginning(Reason):
     ``check`` is the command that finds out more.
     """
 
-    code = "not-finite"
-    is_open = True
-    after = ("changed",)
     trouble: Trouble
     name: str
     verb: Literal["produces", "has", "saved"]

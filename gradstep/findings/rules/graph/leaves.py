@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from gradstep.contract.module_paths import named_modules
+from gradstep.contract.op_records import Departure
 from gradstep.contract.parameters import named_parameters
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
@@ -17,14 +18,16 @@ from gradstep.text import listed
 _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
 
 
-class _Unreached(Reason):
+class Unreached(Reason):
+    """The pass, or the run, does not come to leaves."""
+
     code = "unreached"
     is_open = True
     after = ("create-graph",)
 
 
 @dataclass(frozen=True)
-class Template(_Unreached):
+class Template(Unreached):
     """A ``module`` is there to be copied only."""
 
     module: str
@@ -37,7 +40,7 @@ class Template(_Unreached):
 
 
 @dataclass(frozen=True)
-class OfAnotherLoss(_Unreached):
+class OfAnotherLoss(Unreached):
     """Leaves are those of other ``optimizers``, which have none that the pass reaches."""
 
     optimizers: tuple[str, ...]
@@ -51,7 +54,7 @@ class OfAnotherLoss(_Unreached):
 
 
 @dataclass(frozen=True)
-class OfNoOptimizer(_Unreached):
+class OfNoOptimizer(Unreached):
     """No optimizer has the leaves of these ``names``."""
 
     names: tuple[str, ...]
@@ -65,7 +68,7 @@ class OfNoOptimizer(_Unreached):
 
 
 @dataclass(frozen=True)
-class OfIdleModules(_Unreached):
+class OfIdleModules(Unreached):
     """The modules of leaves did not run."""
 
     def text(self) -> str:
@@ -80,7 +83,7 @@ class OfIdleModules(_Unreached):
 
 
 @dataclass(frozen=True)
-class Unused(_Unreached):
+class Unused(Unreached):
     """The loss does not depend on leaves; ``is_unknown`` if a pass inside of a node may reach
     them."""
 
@@ -190,45 +193,57 @@ class Shared(Reason):
 def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Reason]:
     """Yield the leaves that the program names and the pass does not reach; not those, given by
     identity, that are ``explained`` by a cut."""
-    unreached = [
-        tensor
-        for tensor in subject.names.tensors()
-        if subject.engine.owns(tensor)
-        and tensor._base is None  # a view that was made without gradients is a leaf, too
-        and tensor.is_leaf
-        and tensor.requires_grad
-        and id(tensor) not in subject.leaves
-        and id(tensor) not in explained
-    ]
-    departures = {id(tensor): subject.engine.departure(tensor) for tensor in unreached}
-    for number, departure in {
-        departure.number: departure for departure in departures.values() if departure
-    }.items():
-        leaves = [t for t in unreached if (at := departures[id(t)]) and at.number == number]
-        names = tuple(map(subject.name, leaves))
-        yield HandedOut(departure.how, leaves=names, source=departure.source)
-    unexplained = [t for t in unreached if departures[id(t)] is None]
-    aside = _of_patterns(subject, unexplained)
+    left = [leaf for leaf in _not_reached(subject) if id(leaf) not in explained]
+    departures = {id(leaf): subject.engine.departure(leaf) for leaf in left}
+    yield from _handed_out(subject, left, departures)
+    left = [leaf for leaf in left if departures[id(leaf)] is None]
+    aside, others = _of_patterns(subject, left), subject.of_other_optimizers
     for name in dict.fromkeys(aside.values()):
         yield Template(name, is_note=True)
-    others = subject.of_other_optimizers
-    elsewhere = [t for t in unexplained if id(t) not in aside and id(t) in others]
-    if elsewhere:
+    if elsewhere := [leaf for leaf in left if id(leaf) in others.keys() - aside.keys()]:
         names = tuple(map(subject.name, elsewhere))
-        whose = tuple(dict.fromkeys(others[id(t)] for t in elsewhere))
+        whose = tuple(dict.fromkeys(others[id(leaf)] for leaf in elsewhere))
         yield OfAnotherLoss(whose, leaves=names, is_note=True)
-        unexplained = [t for t in unexplained if id(t) not in others]
-    apart = [t for t in unexplained if subject.trained and id(t) not in subject.trained]
-    if apart:
+        left = [leaf for leaf in left if id(leaf) not in others]
+    trained = subject.trained
+    if apart := [leaf for leaf in left if trained and id(leaf) not in trained]:
         yield OfNoOptimizer(tuple(map(subject.name, apart)), is_note=True)
-        unexplained = [t for t in unexplained if id(t) in subject.trained]
-    unexplained = [t for t in unexplained if id(t) not in aside]
-    idle = _of_modules_that_did_not_run(subject) if unexplained else set()
-    left = [t for t in unexplained if id(t) in idle]
-    if left:
-        yield OfIdleModules(leaves=tuple(map(subject.name, left)), is_note=True)
-    names = tuple(subject.name(t) for t in unexplained if id(t) not in idle)
-    if names:
+        left = [leaf for leaf in left if id(leaf) in trained]
+    yield from _unused(subject, [leaf for leaf in left if id(leaf) not in aside])
+
+
+def _not_reached(subject: Subject) -> Iterator[Any]:
+    """Yield the leaves that the program names and the pass does not reach."""
+    for tensor in subject.names.tensors():
+        if (
+            subject.engine.owns(tensor)
+            and tensor._base is None  # a view that was made without gradients is a leaf, too
+            and tensor.is_leaf
+            and tensor.requires_grad
+            and id(tensor) not in subject.leaves
+        ):
+            yield tensor
+
+
+def _handed_out(
+    subject: Subject, leaves: Sequence[Any], departures: Mapping[int, Departure | None]
+) -> Iterator[Reason]:
+    """Yield the leaves from which a value was computed that was handed out, by how."""
+    by_number: dict[int, tuple[Departure, list[Any]]] = {}
+    for leaf in leaves:
+        if (departure := departures[id(leaf)]) is not None:
+            by_number.setdefault(departure.number, (departure, []))[1].append(leaf)
+    for departure, lost in by_number.values():
+        names = tuple(map(subject.name, lost))
+        yield HandedOut(departure.how, leaves=names, source=departure.source)
+
+
+def _unused(subject: Subject, leaves: Sequence[Any]) -> Iterator[Reason]:
+    """Yield leaves of which no other reason is known than that their modules did not run."""
+    idle = _of_modules_that_did_not_run(subject) if leaves else set()
+    if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) in idle):
+        yield OfIdleModules(leaves=names, is_note=True)
+    if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) not in idle):
         is_unknown = any(node.name() == _REENTRANT for node in subject.order)
         yield Unused(is_unknown, leaves=names, is_note=is_unknown)
 

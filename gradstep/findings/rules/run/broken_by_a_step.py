@@ -12,17 +12,16 @@ from gradstep.findings.facts import Facts
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Fix, Reason, Rule
 from gradstep.findings.fixes import with_argument
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.graph.model import Source
 
 
 @dataclass(frozen=True)
-class BrokenByStep(Reason):
+class BrokenByStep(NotFinite):
     """A step of an optimizer, made as a ``kind`` at ``made``, broke leaves of a ``dtype``; by
     its ``eps``, where that is 0 in float16."""
 
-    code = "not-finite"
-    after = ("changed",)
     optimizer: str
     dtype: str
     eps: float | None

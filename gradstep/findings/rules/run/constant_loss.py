@@ -20,6 +20,7 @@ class ConstantLoss(Reason):
     """The loss has been the same in calls in a row."""
 
     code = "constant-loss"
+    after = ("vanishing",)
     explained_by = (
         "cut", "unreached", "untrained", "unchanged", "zero-grad", "small-steps", "stale-grad",
     )  # fmt: skip

@@ -47,6 +47,7 @@ class WrongDerivative(Reason):
     program's."""
 
     code = "derivative"
+    other_is = "its backward at"
     severity = "error"
     after = ()
     name: str

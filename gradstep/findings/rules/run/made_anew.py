@@ -13,7 +13,7 @@ from typing import Any, Final
 from weakref import ref
 
 from gradstep.findings.facts import Fact, Facts, Look
-from gradstep.findings.facts.history import histories
+from gradstep.findings.facts.history import Seen, histories
 from gradstep.findings.facts.learning import Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operation
@@ -102,12 +102,7 @@ def new_parameters(facts: Facts) -> Iterator[Reason]:
         if history.leaf.is_parameter
         and len(history.seen) >= _CALLS
         and {seen.call.index for seen in history.seen} <= kept
-        and all(
-            seen.facts.optimizer == ""
-            and seen.facts.update_rms is None
-            and seen.facts.before is None
-            for seen in history.seen
-        )
+        and all(map(_is_new, history.seen))
     ]
     if not new:
         return
@@ -120,6 +115,12 @@ def new_parameters(facts: Facts) -> Iterator[Reason]:
         len(new), shapes, len(new[0].seen), is_copy, source=made[0] if made else used,
         other=used if made and used != made[0] else None,
     )  # fmt: skip
+
+
+def _is_new(seen: Seen) -> bool:
+    """Return whether a call found a leaf that nothing has held before."""
+    leaf = seen.facts
+    return leaf.optimizer == "" and leaf.update_rms is None and leaf.before is None
 
 
 def new_optimizers(facts: Facts) -> Iterator[Reason]:

@@ -13,16 +13,12 @@ from gradstep.findings.facts.learning import Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed, with_argument
 from gradstep.findings.rules.graph.cuts import ConstantGradient
+from gradstep.findings.rules.graph.leaves import Unreached
 from gradstep.findings.source_lines import assigned, calls_of
 
 
-class _Unreached(Reason):
-    code = "unreached"
-    after = ("create-graph",)
-
-
 @dataclass(frozen=True)
-class NeverReached(_Unreached):
+class NeverReached(Unreached):
     """An ``optimizer`` has leaves to which none of the calls came; ``cause`` is the likely one."""
 
     optimizer: str
@@ -101,7 +97,7 @@ class Reentrant(Reason):
 
 
 @dataclass(frozen=True)
-class NeverAgain(_Unreached):
+class NeverAgain(Unreached):
     """Leaves that an ``optimizer`` has got a gradient until a call, and none since."""
 
     optimizer: str

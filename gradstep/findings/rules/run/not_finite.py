@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Reason, Rule
+from gradstep.findings.not_finite import NotFinite
 from gradstep.graph.statistics import format_number
 
 
@@ -23,11 +24,9 @@ class ScaledSteps(Fact):
 
 
 @dataclass(frozen=True)
-class InCall(Reason):
+class InCall(NotFinite):
     """A call of a recording has such a loss, or leaves such a ``.grad``: of which ``kinds``."""
 
-    code = "not-finite"
-    after = ("changed",)
     title: str
     loss: float | None
     kinds: tuple[str, ...]
@@ -52,11 +51,9 @@ class InCall(Reason):
 
 
 @dataclass(frozen=True)
-class AllSkipped(Reason):
+class AllSkipped(NotFinite):
     """No call with a scaled loss had finite gradients."""
 
-    code = "not-finite"
-    after = ("changed",)
     count: int
 
     def text(self) -> str:
@@ -92,7 +89,7 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
 def skipped(facts: Facts) -> Iterator[Reason]:
     """Yield that no call with a scaled loss had finite gradients."""
     steps = facts[ScaledSteps].are_finite
-    is_told = any(reason.code == "not-finite" and not reason.is_note for _, reason in facts.seen)
+    is_told = any(isinstance(reason, NotFinite) and not reason.is_note for _, reason in facts.seen)
     if len(steps) >= 2 and not any(steps) and not is_told:
         yield AllSkipped(len(steps), source=next(iter(facts.run.calls())).line)
 

@@ -14,7 +14,7 @@ from typing import Final, Literal
 from gradstep.capturing.statement import tree_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.findings.facts import Facts
-from gradstep.findings.facts.history import histories
+from gradstep.findings.facts.history import History, histories
 from gradstep.findings.facts.learning import ByInputs, Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called
@@ -101,47 +101,49 @@ class Untrained(Reason):
 def untrained(facts: Facts) -> Iterator[Reason]:
     """Yield the parameters that two calls or more came to, which never changed, and which no
     optimizer has although some have others of these calls."""
-    names, doubled = facts.names, _have_the_same(facts)
-    attributes = _attributes(facts)
-    plain = {names.of(tensor) for tensor in names.tensors() if id(tensor) in names.in_plain_lists}
-    left = [
-        history
-        for history in histories(facts.run)
-        if (history.leaf.is_parameter or history.leaf.name in attributes)
-        and len(history.seen) >= _CALLS
-        and all(seen.facts.optimizer == "" and not seen.facts.update_rms for seen in history.seen)
-        # a program that clears them, and whose optimizers are right, does not train them
-        and (doubled or not all(seen.is_fresh for seen in history.seen))
-    ]
-    if facts[Results].made:  # a leaf without a name is told by its result
-        known = set(map(names.of, names.tensors()))
-        left = [history for history in left if history.leaf.name in known]
-    if not left:
+    doubled, attributes = _have_the_same(facts), _attributes(facts)
+    left = list(_left(facts, attributes, doubled))
+    optimizers = _optimizers(facts)
+    if not left or not optimizers:
         return
     leaves = tuple(history.leaf.name for history in left)
-    line = left[0].seen[0].call.line
-    optimizers = list(names.optimizers)
-    if not facts.looked_at:  # a recording
-        groups = facts.run.training.groups
-        optimizers = list(dict.fromkeys(group.optimizer for group in groups))
-    if not optimizers:
-        return
-    module = leaves[0].partition(".")[0]
+    line, module = left[0].seen[0].call.line, leaves[0].partition(".")[0]
     # of optD and optG, that of netG
-    chosen = [max(reversed(optimizers), key=partial(_alike, module))] if doubled else optimizers[:1]
-    others = [optimizer for optimizer in optimizers if optimizer not in chosen]
-    lines = [at for optimizer in chosen if line for at in assigned(optimizer, line.file)]
-    held: Held = ""
-    if set(leaves) <= attributes:
-        held = "attribute"
-    if set(leaves) <= plain:
-        held = "list"
+    chosen = max(reversed(optimizers), key=partial(_alike, module)) if doubled else optimizers[0]
+    second = next((name for name in optimizers if doubled and name != chosen), "")
+    made = next(reversed(assigned(chosen, line.file) if line else []), None)
+    names = facts.names
+    plain = {names.of(tensor) for tensor in names.tensors() if id(tensor) in names.in_plain_lists}
+    held: Held = "attribute" if attributes.issuperset(leaves) else ""
     used = facts[Uses].lines.get(leaves[0])
     yield Untrained(
-        tuple(optimizers), chosen[0], others[0] if doubled and others else "", held, doubled,
-        module in names.modules, used, lines[-1] if lines else None,
-        leaves=leaves, source=used or line, other=lines[-1] if lines else None,
+        optimizers, chosen, second, "list" if plain.issuperset(leaves) else held, doubled,
+        module in names.modules, used, made, leaves=leaves, source=used or line, other=made,
     )  # fmt: skip
+
+
+def _left(facts: Facts, attributes: set[str], doubled: bool) -> Iterator[History]:
+    """Yield the parameters that two calls or more came to, and that no optimizer has."""
+    # a leaf without a name is told by its result
+    known = set(map(facts.names.of, facts.names.tensors())) if facts[Results].made else None
+    for history in histories(facts.run):
+        name, seen = history.leaf.name, history.seen
+        if (
+            (history.leaf.is_parameter or name in attributes)
+            and len(seen) >= _CALLS
+            and all(one.facts.optimizer == "" and not one.facts.update_rms for one in seen)
+            # a program that clears them, and whose optimizers are right, does not train them
+            and (doubled or not all(one.is_fresh for one in seen))
+            and (known is None or name in known)
+        ):
+            yield history
+
+
+def _optimizers(facts: Facts) -> tuple[str, ...]:
+    """Return the names of the optimizers; of a recording, those that it has."""
+    if facts.looked_at:
+        return tuple(facts.names.optimizers)
+    return tuple(dict.fromkeys(group.optimizer for group in facts.run.training.groups))
 
 
 _CONSTANT: Final = re.compile(r"\b(teacher|target|frozen|reference)\w*\(")

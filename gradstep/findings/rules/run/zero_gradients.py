@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
@@ -78,30 +78,8 @@ class ZeroGradient(Reason):
 def zero_gradients(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves to which no call of the run sent anything but zeros, or none of a line from
     one of its calls on, by their cause."""
-    learn = {trained.name for trained in facts[Learning].trained.values()}
     since = _zero_since(facts.run)
-    zero = [
-        history
-        for history in histories(facts.run)
-        if (history.lines[0] in since and len(history.lines) == 1)
-        or all(seen.is_zero for seen in history.seen)
-        if not history.leaf.is_part  # that may be 0 where the whole is not
-        if history.leaf.is_parameter or history.leaf.name in learn or not learn
-    ]
-    causes = {
-        history.leaf.name: facts[ZeroCauses].by_leaf.get(history.leaf.name) for history in zero
-    }
-    of_leaves = [cause for cause in causes.values() if isinstance(cause, ZeroLeaves)]
-    held = tuple(dict.fromkeys(name for cause in of_leaves for name in cause.leaves))
-    by_cause: dict[Reason | None, list[History]] = {}
-    for history in zero:
-        cause = causes[history.leaf.name]
-        if isinstance(cause, ZeroLeaves):  # leaves that are 0 are one cause
-            first = next(one for one in of_leaves if one.leaves == held[:1])
-            source = (cause if cause.leaves == held[:1] else first).source
-            cause = ZeroLeaves(leaves=held, source=source)
-        by_cause.setdefault(cause, []).append(history)
-    for because, alike in by_cause.items():
+    for because, alike in _by_cause(facts, list(_zero(facts, since))).items():
         calls, line = len(alike[0].seen), alike[0].lines[0]
         # a bias before a difference, as the last one of a critic, cancels on purpose
         is_bias = all(len(history.leaf.shape or ()) < 2 for history in alike)
@@ -111,6 +89,36 @@ def zero_gradients(facts: Facts) -> Iterator[Reason]:
             source=(because and because.source) or alike[0].seen[0].call.line,
             is_note=is_bias and isinstance(because, Cancels),
         )  # fmt: skip
+
+
+def _zero(facts: Facts, since: Mapping[Source | None, CallFacts]) -> Iterator[History]:
+    """Yield the leaves that learn and got nothing but zeros, or none ``since`` a call of a line."""
+    learn = {trained.name for trained in facts[Learning].trained.values()}
+    for history in histories(facts.run):
+        leaf, lines = history.leaf, history.lines
+        is_zero = (lines[0] in since and len(lines) == 1) or all(
+            seen.is_zero for seen in history.seen
+        )
+        # a part may be 0 where the whole is not
+        if is_zero and not leaf.is_part and (leaf.is_parameter or leaf.name in learn or not learn):
+            yield history
+
+
+def _by_cause(facts: Facts, zero: Sequence[History]) -> Mapping[Reason | None, list[History]]:
+    """Return leaves by what made their gradients 0; leaves that are 0 are one cause."""
+    causes = facts[ZeroCauses].by_leaf
+    of_leaves = [
+        cause for one in zero if isinstance(cause := causes.get(one.leaf.name), ZeroLeaves)
+    ]
+    held = tuple(dict.fromkeys(name for cause in of_leaves for name in cause.leaves))
+    by_cause: dict[Reason | None, list[History]] = {}
+    for history in zero:
+        cause = causes.get(history.leaf.name)
+        if isinstance(cause, ZeroLeaves):
+            first = cause if cause.leaves == held[:1] else of_leaves[0]
+            cause = ZeroLeaves(leaves=held, source=first.source)
+        by_cause.setdefault(cause, []).append(history)
+    return by_cause
 
 
 def _zero_since(run: Run) -> dict[Source | None, CallFacts]:
