@@ -155,6 +155,13 @@ def tests(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", "-q", *session.posargs)
 
 
+@nox.session(requires=["environment", "torch"])
+def mutants(session: nox.Session) -> None:
+    """Change the program in small ways, and see whether tests notice."""
+    session.install(*nox.project.dependency_groups(PROJECT, "mutants"))
+    session.run("python", "tests/mutants.py", "--python", TORCH_PYTHON, *session.posargs)
+
+
 @nox.session
 @nox.parametrize("release", PYTORCHES, ids=PYTORCHES)
 def pytorch_release(session: nox.Session, release: str) -> None:

@@ -480,3 +480,13 @@ def test_a_module_inside_another_stands_once_in_a_scope_around_both() -> None:
         loss = net(torch.ones(2, requires_grad=True)).sum()
     scopes = {n.name: n.scope for n in capture(loss).nodes() if n.half == "forward"}
     assert (scopes["relu"], scopes["sum"]) == ("encoder.0.0", "encoder")
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_a_grad_fn_stands_for_the_first_result_of_its_op(library: str) -> None:
+    loss = pytest.importorskip(library).ones(2, requires_grad=True).exp().sum()
+    graphs = [capture(root, "backward", names={}) for root in (loss, loss.grad_fn)]
+    of_loss, of_node = [[(node.kind, node.name) for node in graph.nodes()] for graph in graphs]
+    assert of_node == of_loss != []

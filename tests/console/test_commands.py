@@ -735,3 +735,16 @@ def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it(untraced: Sess
     refused = " ".join(session.do("break exp").text.split())
     assert refused.endswith("; --pending exp waits for a pass that has this place")
     assert session.do("break --pending exp").text.endswith("(waits for a pass that has this place)")
+
+
+@on_the_core
+def test_at_most_ten_elements_are_listed_and_the_others_counted(torch: Any) -> None:
+    x = torch.arange(12.0).requires_grad_()
+    session = Session((x * 2).sum(), names={"x": x})
+    head, _, *rows = answers(session, "continue", "print x.grad where x.grad == 2").splitlines()
+    assert head == "x.grad  12 of 12 elements"
+    assert (len(rows), rows[-1].strip()) == (11, "... 2 more")
+    answers(session, "print x where x < 10")
+    rows = answers(session, "print x where x < 10").splitlines()[2:]
+    assert len(rows) == 10
+    assert "more" not in rows[-1]

@@ -216,6 +216,24 @@ def test_a_node_that_raises_stops_the_session_there(weight: Any) -> None:
         session.finish()
 
 
+def test_a_step_into_a_node_that_raises_stops_before_it(torch: Any, weight: Any) -> None:
+    class Failing(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, gradient: Any) -> Any:
+            raise ValueError("no gradients today")
+
+    session = Session(Failing.apply(weight) * 2)
+    session.next()
+    session.step()
+    snapshot = session.snapshot
+    assert (snapshot.position, snapshot.status) == (1, "failed")
+    assert snapshot.error == "ValueError: no gradients today"
+
+
 # -- looking -----------------------------------------------------------------------------------
 
 

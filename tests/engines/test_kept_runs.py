@@ -118,3 +118,13 @@ def test_a_call_of_the_core_in_which_nothing_is_found_needs_no_session(condition
     plain, watch = train(), FailOn(condition)
     with intercepting(handle, CallSelector(), look=watch.quick_look):
         assert train() == plain
+
+
+def test_a_pass_in_anomaly_mode_is_not_heard_in_place_of_a_session() -> None:
+    torch = autograd_core
+    loss = torch.ones(2, requires_grad=True).exp().sum()
+    engine = engine_of([loss])
+    call = engine.call(loss, None, None, False)
+    with torch.autograd.set_detect_anomaly(True):
+        assert engine.kept_run(call, lambda gradients, norms: None) is None
+    assert engine.kept_run(call, lambda gradients, norms: None) is not None

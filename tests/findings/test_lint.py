@@ -12,6 +12,7 @@ import pytest
 
 from gradstep import Session, lint, trace
 from gradstep.findings import Finding
+from gradstep.findings.rules.run.initialization import has_equal_rows
 from gradstep.graph.model import Source
 from tests.both import on_pytorch, on_the_core
 
@@ -733,3 +734,19 @@ def test_several_faults_are_all_reported_the_worst_first(torch: Any) -> None:
     net.one.bias.grad = torch.ones(2)
     found = [(each.severity, each.code) for each in worse_than_info(lint(loss))]
     assert found == [("error", "changed"), ("warning", "cut"), ("warning", "stale-grad")]
+
+
+@pytest.mark.parametrize(
+    ("weight", "equal"),
+    [
+        ([[1.0, 2.0], [1.0, 2.0]], True),
+        ([[1.0, 2.0], [1.0, 3.0]], False),
+        ([[1.0, 2.0]], False),
+        ([1.0, 1.0], False),
+        ([[], []], False),
+    ],
+)
+def test_only_a_matrix_of_several_rows_has_equal_ones(
+    torch: Any, weight: list[Any], equal: bool
+) -> None:
+    assert has_equal_rows(torch.tensor(weight)) == equal

@@ -579,6 +579,13 @@ def test_inputs_that_were_not_kept_are_asked_for(torch: Any) -> None:
     assert "2.0 KB" in " ".join(each.sentence for each in found)
 
 
+def test_inputs_of_several_ops_are_kept_once(torch: Any) -> None:
+    x = torch.ones(100, requires_grad=True)
+    with trace(values=True, budget=1500):
+        made = [x.sin() for _ in range(5)]
+    assert [check(y)[0].verdict for y in made] == ["right"] * 5
+
+
 # --- the program stays as it is ----------------------------------------------------------------
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+import autograd_core as torch
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.recording.errors import NotRecorded
@@ -88,6 +90,19 @@ def test_what_is_asked_for_is_kept_and_nothing_else() -> None:
     assert chosen(asked, 50, 1.0)[:2] == ([7], [])
     assert chosen(replace(asked, requests=None, every=20), 50, 1.0)[:2] == ([20, 40], [])
     assert chosen(replace(asked, full="leaves"), 50, 1.0)[:2] == ([], [])
+
+
+def test_no_call_beyond_those_required_is_in_full_where_watching_takes_longer_than_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seconds = count()  # each look at the clock is one later: one in a call, and two around it
+    monkeypatch.setattr("gradstep.recording.watcher.perf_counter", lambda: next(seconds))
+    x = torch.ones(2, requires_grad=True)
+    with recording(tmp_path / "run.gsr", Schedule()) as (run, _):
+        for _ in range(20):
+            x.exp().sum().backward()
+    assert list(run.full) == [*range(1, 11), 16]
+    assert [call.index for call in run.calls() if call.seconds != 1] == []
 
 
 @pytest.mark.torch

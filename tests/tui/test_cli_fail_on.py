@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.both import on_the_core
+from tests.both import on_pytorch, on_the_core
 from tests.forking import run_gradstep
 from tests.tui.conftest import Ended, Gradstep
 
@@ -329,3 +329,21 @@ def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
     heading, there, *_ = run.stderr.splitlines()
     assert "backward() call 3: inf began in the forward pass, at #3 div:1 (--fail-on" in heading
     assert there.endswith("inf at 1 of 3 places, first at [2], where it divides by 0")
+
+
+@on_pytorch
+def test_a_call_in_which_an_optimizer_stepped_is_named_with_its_line(debug: Debug) -> None:
+    script = """\
+        import torch
+        from torch.utils.checkpoint import checkpoint
+        w, x = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1)
+        w.register_post_accumulate_grad_hook(lambda _: optimizer.step())
+        (checkpoint(lambda x: x * w, x, use_reentrant=True) * float("inf")).sum().backward()
+        """
+    code, _, err = debug(script, "--fail-on", "inf")
+    assert code == 5
+    assert err == (
+        "gradstep: backward() at train.py:6 cannot run again, for an optimizer stepped in it: the "
+        "loss is inf (--fail-on inf)\n"
+    )

@@ -75,6 +75,20 @@ def test_check_says_what_made_it(run: Run, loss: str, cause: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("parts", "what"), [("eigh(m)[1]", "eigenvalues"), ("svd(m)[0]", "singular values")]
+)
+def test_check_says_which_values_are_equal_where_a_derivative_divides_by_their_difference(
+    run: Run, parts: str, what: str
+) -> None:
+    script = (
+        "m = torch.eye(3) * (2 * w[:3, :3])\n(torch.linalg.{} @ torch.arange(3.0)).sum().backward()"
+    )
+    cause = f"as two {what} are equal (2): it divides by their difference"
+    assert cause in run(script.format(parts), "check")
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("loss", "cause"), [CAUSES[0], CAUSES[1], CAUSES[2], CAUSES[5]])
 def test_an_alarm_says_so_too_even_if_every_gradient_is_finite(
     run: Run, loss: str, cause: str

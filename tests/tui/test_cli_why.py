@@ -180,6 +180,19 @@ def test_a_nan_of_the_forward_pass_is_explained_with_the_row_that_made_it(why: W
     assert "line train.py:7 weights = torch.softmax(scores, -1)" in said
 
 
+@pytest.mark.parametrize(
+    ("loss", "began"),
+    [("w / z", "out.0 of #2 div:1 is inf"), ("(w * z).sqrt()", "out of #2 sqrt:1")],
+)
+def test_the_gradient_that_is_infinite_first_is_named(why: Why, loss: str, began: str) -> None:
+    script = f"""\
+import LIBRARY as torch
+w, z = torch.ones(2, requires_grad=True), torch.zeros(2, requires_grad=True)
+({loss}).sum().backward()
+"""
+    assert began in why(script, "w")
+
+
 def test_parts_that_cancel_are_told(why: Why) -> None:
     said = why(CANCELS, "w")
     assert "w.grad is 0 everywhere: the contributions at" in said

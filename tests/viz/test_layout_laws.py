@@ -21,7 +21,9 @@ from gradstep.graph.model import Graph, Half
 from gradstep_viz import theme
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.crossings import order
+from gradstep_viz.layout.labels import Channel, Piece
 from gradstep_viz.layout.layers import MOST_LANES, make_layers
+from gradstep_viz.layout.paths import soft
 from gradstep_viz.layout.saved import row_ends
 from gradstep_viz.level_of_detail import Composer, folding_of
 from gradstep_viz.options import RenderOptions
@@ -229,6 +231,15 @@ def test_every_label_of_the_samples_finds_a_place(graph: Graph, view: View) -> N
     picture = make_picture(graph, view)
     labelled = [line for line in picture.lines if line.label]
     assert len(label_places(picture, lay_out(picture))) == len(labelled)
+
+
+@pytest.mark.parametrize("share", [0, 0.1, 0.25, 0.5, 0.7, 1])
+def test_labels_keep_off_a_curve_where_it_is_drawn(share: float) -> None:
+    _, (curve,) = soft([(30, 10), (110, 90)])
+    (_, first, x, second, _, _), rest = curve, 1 - share
+    y = 10 * rest**3 + 3 * first * share * rest**2 + 3 * second * share**2 * rest + 90 * share**3
+    drawn = 30 * rest**3 + 3 * 30 * share * rest**2 + 3 * x * share**2 * rest + 110 * share**3
+    assert Channel(10, 10, 90).x_at(Piece(0, 30, 110), y) == pytest.approx(drawn, abs=0.2)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
