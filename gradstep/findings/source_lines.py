@@ -166,9 +166,10 @@ def steps_from_grad(file: str) -> list[Source]:
     )
 
 
-def copies_of_numbers(file: str) -> list[Source]:
+@lru_cache(maxsize=64)
+def copies_of_numbers(file: str) -> frozenset[Source]:
     """Return the lines of a file that call ``tensor([...])`` with what others have computed."""
-    return sorted(
+    return frozenset(
         Source(file, node.lineno)
         for node in _nodes(file)
         if isinstance(node, ast.Call)

@@ -149,6 +149,8 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     _listening.append(inner)
     if noted is not None:
         noted.begun = True
+    if origins.ops is not None:
+        origins.ops.wake()
     try:
         if given.graph or origins.ops is None:
             result = _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)

@@ -57,6 +57,9 @@ _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 SLOWED: Final = 20
 """Objects that are made for an op, beside the one or two of the program's own."""
+_WITHOUT_GRADIENT: Final = 1000
+"""Ops without a gradient that are recorded, beyond a few for each op that has one."""
+_FOR_EACH: Final = 4
 _LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
 
 
@@ -90,6 +93,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._latest = range(0)  # the nodes that were made last
         self._through_view: OpRecord | None = None
         self.acts = False
+        self.dozes = False  # it acts again when an op has a gradient
+        self._left = _WITHOUT_GRADIENT  # ops without one that are still recorded
         self._around: Any = None  # the mode around this one, while it does not act
         self._outside: list[Any] | None = None  # those outside of it, while it has stepped aside
         self._versions: list[
@@ -126,6 +131,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def suspend(self, optimizer: Any = None) -> bool:
         """Have this mode act no more while ``optimizer`` steps, if that can be; whether it was
         so."""
+        self.wake()
         if not self.acts or dispatch_mode() is not self:
             return False
         given = [tensor for group in optimizer.param_groups for tensor in group["params"]]
@@ -148,16 +154,47 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 
     def switch(self, *, on: bool) -> bool:
         """Have this mode act, or no more, unless other modes are in the way; whether it acts."""
-        now = dispatch_mode()
-        if on and not self.acts and now is self._around:
-            self.__enter__()
-            self._go_on()
-        elif not on and self.acts and now is self:
-            self.__exit__(None, None, None)
-            self._around = dispatch_mode()
-            self._stop()
+        if on and not self.acts and self._begins():
+            self._left = _WITHOUT_GRADIENT
+        elif not on and (self.dozes or self._ends()):
+            self.dozes = False
             self.inputs = Inputs(self.inputs.budget.limit)
         return self.acts
+
+    @property
+    def is_tired(self) -> bool:
+        """Whether so many ops without a gradient were recorded that they would slow the program:
+        as where data is filled in a loop."""
+        return self._left < 0 and self.acts
+
+    def doze(self) -> None:
+        """Have this mode act no more until an op has a gradient, unless other modes are in the
+        way; tensors that are made meanwhile are constants of which nothing is known."""
+        self.dozes = self._ends()
+
+    def wake(self) -> None:
+        """Have this mode act again, if it dozes."""
+        if self.dozes and not self._origins.is_aside and self._begins():
+            # all that is known was looked through, twice
+            self._left = max(self._left, len(self._made) // 8)
+
+    def _begins(self) -> bool:
+        """Act again, unless other modes are in the way; whether that is so."""
+        if dispatch_mode() is not self._around:
+            return False
+        self.dozes = False
+        self.__enter__()
+        self._go_on()
+        return True
+
+    def _ends(self) -> bool:
+        """Act no more, unless other modes are in the way; whether that is so."""
+        if not self.acts or dispatch_mode() is not self:
+            return False
+        self.__exit__(None, None, None)
+        self._around = dispatch_mode()
+        self._stop()
+        return True
 
     def step_aside(self, given: Any) -> bool:
         """Have this mode act no more, whatever modes are inside of it, while what is ``given``,
@@ -292,11 +329,14 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def function(self, function: Any, arguments: tuple[Any, ...]) -> Callable[[Any], None]:
         """Record a custom Function, as one op; returns what is to be told of its result."""
         given = list(tensors_in(arguments))
-        if sequence_nr is None or not (
-            self.acts
-            and torch_c.is_grad_enabled()
-            and any(tensor.requires_grad for tensor in given)
+        if (
+            sequence_nr is None
+            or not torch_c.is_grad_enabled()
+            or not any(tensor.requires_grad for tensor in given)
         ):
+            return lambda result: None
+        self.wake()
+        if not self.acts:
             return lambda result: None
         number = sequence_nr()
         own = function.__module__.partition(".")[0] == "torch"  # of which little is known
@@ -381,6 +421,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.requires_grad = own is not None
         if own is not None:
             self._origins.records[own] = record
+            self._left = min(self._left + _FOR_EACH, _WITHOUT_GRADIENT)
+        else:
+            self._left -= 1
         if own is None and (
             op is _LIFT  # of torch.tensor()
             # what changes a constant step after step is not part of its history
@@ -413,7 +456,9 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record = OpRecord(part.name, (self.origin(base), *part.inputs[1:]), attributes)
         record.scope, record.source, record.round = part.scope, part.source, part.round
         record.shapes, record.dtype = (shape_of(base) or (),), dtype_of(base.dtype).name
-        record.requires_grad = True
+        record.requires_grad = part.requires_grad or any(
+            maker.requires_grad for maker, _ in filter(_is_traced, record.inputs)
+        )
         self._made[base] = record, 0
         return record
 
@@ -478,6 +523,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 
 
 uncompiled(Ops.__torch_dispatch__)
+
+
+def _is_traced(given: Any) -> bool:
+    return isinstance(given, tuple)  # and no number
 
 
 def _is_result(given: Any) -> bool:

@@ -54,9 +54,11 @@ from gradstep.engines.pytorch.private import (
     sequence_nr,
     sequence_nr_of,
     skip_code,
+    torch_c,
     uncompiled,
     unobserved,
 )
+from gradstep.engines.pytorch.schema import tensors_in
 from gradstep.engines.pytorch.unwritten import HANDS_OUT
 from gradstep.graph.model import Source
 from gradstep.guest.fence import attribute_of, fenced, not_shown, read
@@ -376,11 +378,15 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before, version = sequence_nr(), None
+        ops, sees_ops = self._origins.ops, False
         try:
             if kind is not GETTER:
                 next_number()
             version = version_of(args) if may_change(function) else None
-            if self._origins.ops is not None:
+            if ops is not None and ops.dozes and _makes_nodes(function, types, args, kwargs):
+                ops.wake()
+            sees_ops = ops is not None and not ops.dozes
+            if sees_ops:
                 caller = sys._getframe(1)
                 self._origins.runs(caller, user_frame(caller), before)
         except Exception as error:
@@ -388,25 +394,31 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         result = function(*args, **kwargs) if kwargs else function(*args)
         try:
             after = sequence_nr()
-            if version is not None and self._origins.ops is None and version_of(args) != version:
+            if version is not None and not sees_ops and version_of(args) != version:
                 self._origins.changes.note(args[0], version, user_source(sys._getframe(1)))
             recorder = self._origins.recorder
             if recorder is not None and function in HANDS_OUT:
                 recorder.handed_out(args[0])
-            if recorder is not None and function in TAKING_OUT:
+            if (
+                recorder is not None
+                and function in TAKING_OUT
+                and (not recorder.dozes or recorder.known(args[0]) is not None)
+            ):
                 with unobserved():
                     recorder.taken_out(function, args[0], user_source(sys._getframe(1)))
             if after != before:
                 if function in _DROPOUTS:
                     self._origins.dropped(before, after)
-                if self._origins.ops is not None:
-                    self._origins.ops.keep_while_alive(result, before)
+                if sees_ops:
+                    ops.keep_while_alive(result, before)
                 caller = sys._getframe(1)
                 frame = user_frame(caller)
-                if self._origins.ops is None:
+                if not sees_ops:
                     self._origins.runs(caller, frame, before)
                 if frame is not None:
                     self._origins.ran(before, after, source_at(frame.f_code, frame.f_lasti))
+            if sees_ops and ops.is_tired:
+                ops.doze()
         except Exception as error:
             not_shown("lines of the program", error)
         return result
@@ -467,6 +479,21 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         assert push_function_mode is not None
         push_function_mode(self)
         self.acts = True
+
+
+_VIEWS: Final = ("T", "H", "mT", "mH", "real", "imag")
+"""Attributes that are ops, too."""
+
+
+def _makes_nodes(function: Any, types: Any, args: Any, kwargs: Any) -> bool:
+    """Return whether a call may make nodes; those of a subclass, of which asking would run code of
+    the program's, may."""
+    if not torch_c.is_grad_enabled():
+        return False
+    if type(function) is GETTER and function.__self__.__name__ not in _VIEWS:
+        return False
+    given = [*args, *kwargs.values()] if kwargs else args
+    return bool(types) or any(tensor.requires_grad for tensor in tensors_in(given))
 
 
 _DROPOUTS: Final = frozenset([

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.contract.op_records import OpRecord, reachable
+from gradstep.contract.op_records import OpRecord, Record, reachable
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed
 from gradstep.findings.rules.graph.subject import Subject
@@ -63,20 +63,38 @@ class ConstantTerm(Reason):
 def find_constant_terms(subject: Subject) -> Iterator[Reason]:
     """Yield the numbers in the sum of a loss that an op without a derivative, such as argmax, made
     of values that have a graph; not what detach() or no_grad() took out on purpose."""
-    for term in terms_of(record for record, _ in subject.origins).constant:
-        for record in reachable([term]):
-            at = record.source
-            if at is not None and at in copies_of_numbers(at.file):
-                yield CopiedTerm(source=at, other=term.source)
-                break
-            if isinstance(record, OpRecord) and _cuts(record):
-                yield ConstantTerm(record.name, term.name, source=record.source, other=term.source)
-                break
+    terms = terms_of(record for record, _ in subject.origins).constant
+    first = _first_cuts(terms)
+    for term in terms:
+        record = first[term]
+        if record is not None and _copies(record):
+            yield CopiedTerm(source=record.source, other=term.source)
+        elif isinstance(record, OpRecord):
+            yield ConstantTerm(record.name, term.name, source=record.source, other=term.source)
 
 
-def _cuts(record: OpRecord) -> bool:
+def _first_cuts(terms: Sequence[Record]) -> dict[Record, Record | None]:
+    """Return, for each record that terms were computed from, the first one behind it that left
+    graphs behind; in one pass, as a loop may add a term in each round."""
+    first: dict[Record, Record | None] = {}
+    for record in reachable(terms):  # in the order in which they were made
+        given = record.inputs if isinstance(record, OpRecord) else ()
+        behind = [known for one in given if isinstance(one, tuple) and (known := first[one[0]])]
+        if _copies(record) or _cuts(record):
+            behind.append(record)
+        first[record] = min(behind, key=lambda record: record.number, default=None)
+    return first
+
+
+def _copies(record: Record) -> bool:
+    at = record.source
+    return at is not None and at in copies_of_numbers(at.file)
+
+
+def _cuts(record: Record) -> bool:
     return (
-        not record.requires_grad
+        isinstance(record, OpRecord)
+        and not record.requires_grad
         and record.grad_mode
         and not record.dtype.startswith(("float", "bfloat", "complex"))
         and any(isinstance(origin, tuple) and origin[0].requires_grad for origin in record.inputs)

@@ -7,7 +7,7 @@ over the places where the graph itself ends.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from linecache import getline
 from typing import Any, ClassVar, Final
@@ -18,7 +18,6 @@ from gradstep.contract.op_records import (
     LeafRecord,
     OpRecord,
     Record,
-    reachable,
 )
 from gradstep.contract.op_records import (
     Cut as CutRecord,
@@ -311,12 +310,67 @@ def cuts(subject: Subject) -> Iterator[tuple[Cut, Sequence[Any]]]:
     """Find each cut, and the leaves that it keeps from any gradient."""
     records = subject.records
     first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
+    behind = _lost_behind(subject)
+    seen: set[Any] = set()
     for record in records:
-        yield from _cut_at(subject, record, first)
+        if isinstance(record, OpRecord):
+            # a line in a loop cuts the same way in each round
+            in_place = bool(record.attributes.get("in place"))
+            cut = record.source, record.name, record.dtype, record.grad_mode, in_place
+            if not _may_cut(record) or (cut, behind[record]) in seen:
+                continue
+            seen.add((cut, behind[record]))
+        for reason, lost in _cut_at(subject, record, first, behind[record]):
+            told = reason, tuple(map(id, lost))
+            if told not in seen:
+                seen.add(told)
+                yield reason, lost
 
 
-def _cut_at(subject: Subject, record: Record, first: int) -> Iterator[tuple[Cut, Sequence[Any]]]:
-    """Yield the cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
+def _lost_behind(subject: Subject) -> dict[Record, frozenset[LeafRecord]]:
+    """Return, for each record, what its value was computed from that leads to leaves which the pass
+    does not reach; those behind another detach() are lost there."""
+    nothing: frozenset[LeafRecord] = frozenset()
+    behind: dict[Record, frozenset[LeafRecord]] = {}
+    for record in subject.records:  # in the order in which they were made
+        if isinstance(record, LeafRecord):
+            behind[record] = frozenset([record] if _lost(subject, _leaves_of(record)) else [])
+            continue
+        parts = {
+            behind[origin[0]]
+            for origin in record.inputs
+            if isinstance(origin, tuple) and not _takes_out(origin[0])
+        }
+        whole = nothing.union(*parts)
+        # one for all that have the same, as there may be a hundred thousand
+        behind[record] = next((part for part in parts if part == whole), whole)
+    return behind
+
+
+def _leaves_of(record: LeafRecord) -> Iterator[Any]:
+    """Yield the leaf that a record is of, if it requires a gradient, and those behind its cut."""
+    if record.requires_grad:
+        yield record.tensor()
+    if record.cut is not None:
+        yield from (leaf() for leaf in record.cut.leaves)
+
+
+def _takes_out(record: Record) -> bool:
+    return isinstance(record, OpRecord) and record.name in _TAKING_OUT
+
+
+def _may_cut(record: OpRecord) -> bool:
+    """Return whether an op made a value without a gradient of one that has one."""
+    return not record.requires_grad and any(
+        isinstance(value, tuple) and value[0].requires_grad for value in record.inputs
+    )
+
+
+def _cut_at(
+    subject: Subject, record: Record, first: int, behind: Collection[LeafRecord]
+) -> Iterator[tuple[Cut, Sequence[Any]]]:
+    """Yield the cut at ``record``, if it is one, and the leaves that it keeps from any gradient,
+    those of what is ``behind``."""
     if isinstance(record, LeafRecord):
         cut = record.cut
         lost = () if cut is None else _lost(subject, (leaf() for leaf in cut.leaves))
@@ -329,11 +383,8 @@ def _cut_at(subject: Subject, record: Record, first: int) -> Iterator[tuple[Cut,
             return  # made from an array of this iteration, after one of an earlier had gone
         yield replace(_of_leaf(cut, lost), leaves=tuple(map(subject.name, lost))), lost
         return
-    if record.requires_grad or not any(
-        isinstance(value, tuple) and value[0].requires_grad for value in record.inputs
-    ):
-        return
-    lost = _lost(subject, _leaves_behind(record))
+    makers = sorted(behind, key=lambda maker: maker.number)
+    lost = _lost(subject, (leaf for maker in makers for leaf in _leaves_of(maker)))
     if not lost and record.attributes.get("in place"):
         return  # as a parameter begins, and as an optimizer changes it
     if (reason := _of_op(record, is_lost=bool(lost))) is not None:
@@ -408,18 +459,6 @@ def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
     return [
         leaf for key, leaf in unique.items() if key not in subject.leaves and leaf.requires_grad
     ]
-
-
-def _leaves_behind(record: OpRecord) -> Iterator[Any]:
-    """Yield the leaves that a value was computed from; those behind another detach() are lost
-    there."""
-    given = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
-    for earlier in reachable(given, _TAKING_OUT):
-        if isinstance(earlier, LeafRecord):
-            if earlier.requires_grad:
-                yield earlier.tensor()
-            if earlier.cut is not None:
-                yield from (leaf() for leaf in earlier.cut.leaves)
 
 
 def _in_run(reason: Reason, facts: Facts) -> Reason:
