@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from gradstep.graph.infinities import without_absorbed
 from gradstep.graph.model import PARAMETER_KINDS, Shape
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_columns import StatisticsColumns
 from gradstep_viz.flow.parts import BROKEN, DEAD, HEALTHY, Ops
 from gradstep_viz.picture.magnitude import has_gradients
 
@@ -31,6 +32,24 @@ class Size(NamedTuple):
         if stats.trouble:
             return cls(math.nan, BROKEN, "NaN" if stats.nans else "inf")
         return cls(0.0, DEAD) if stats.is_zero else cls(stats.rms)
+
+
+def _sizes(statistics: Mapping[int, Statistics], count: int) -> list[Size | None]:
+    """Return the size of each of so many gradients, None of one that is unknown: all at once, as a
+    large graph has a million."""
+    table = StatisticsColumns.of(statistics).table(range(count))
+    elements, rms, _, _, zeros, nans, infs, _ = table.columns
+    is_broken, is_zero = (nans > 0) | (infs > 0), (elements > 0) & (zeros == elements)
+    states = np.where(is_broken, BROKEN, np.where(is_zero, DEAD, HEALTHY))
+    sizes: list[Size | None] = [
+        None if number < 0 else Size(size, state)
+        for number, size, state in zip(
+            elements.tolist(), rms.tolist(), states.tolist(), strict=True
+        )
+    ]
+    for at in np.flatnonzero(is_broken).tolist():
+        sizes[at] = Size(math.nan, BROKEN, "NaN" if nans[at] else "inf")
+    return sizes
 
 
 def largest(sizes: Iterable[Size]) -> Size | None:
@@ -66,11 +85,9 @@ class Facts:
         self.ops, self.units = ops, ops.units
         self.graph = graph = without_absorbed(ops.graph)
         self.ran = has_gradients(graph)
+        of_nodes = _sizes(graph.statistics, len(graph))
         self.gradients: list[Size | None] = [
-            Size.of(stats)
-            if backward >= 0 and (stats := graph.statistics.get(backward)) is not None
-            else None
-            for backward in ops.units.backward
+            of_nodes[backward] if backward >= 0 else None for backward in ops.units.backward
         ]
         self.shapes: dict[tuple[int, int], Shape | None] = {}
         self.flows: dict[tuple[int, int], Size] = {}
@@ -82,30 +99,29 @@ class Facts:
 
     def _read_edges(self) -> None:
         graph, of = self.graph, self.units.of
-        kinds, pairs = graph.kinds, graph.pairs
+        kinds, pairs, shapes = graph.kinds, graph.pairs, graph.edge_shapes
+        sizes = _sizes(graph.edge_statistics, graph.edge_count)
         ends = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-        stats_of = graph.edge_statistics.get
         for id, (kind, source, target) in enumerate(ends):
+            if kind == "saved":
+                continue
             one, other = of[source], of[target]
-            if kind == "value":
-                if other >= 0 and one < 0:
-                    self._add_leaf(source)
-                    read = self.read.setdefault(other, [])
-                    if source not in read:
-                        read.append(source)
-                        self.shapes[-1 - source, other] = graph.edge_shapes[id]
-                elif one >= 0 and kinds[target] == "output":
-                    self.outputs.setdefault(one, []).append(target)
-                elif one >= 0:
-                    self.shapes.setdefault((one, other), graph.edge_shapes[id])
-            elif kind == "gradient" and one >= 0:
-                stats = stats_of(id)
-                if stats is None:
+            if kind == "gradient":
+                if one < 0 or (size := sizes[id]) is None:
                     continue
-                size = Size.of(stats)
                 key = (one, other) if other >= 0 else (one, pairs.get(target, target))
                 known = self.flows if other >= 0 else self.given
                 known[key] = size if key not in known else largest((known[key], size)) or size
+            elif one < 0 <= other:
+                self._add_leaf(source)
+                read = self.read.setdefault(other, [])
+                if source not in read:
+                    read.append(source)
+            elif other >= 0:
+                if (one, other) not in self.shapes:
+                    self.shapes[one, other] = shapes[id]
+            elif kinds[target] == "output" and one >= 0:
+                self.outputs.setdefault(one, []).append(target)
 
     def _add_leaf(self, node: int) -> None:
         if node in self.leaves:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from typing import Final, Literal
 
@@ -115,10 +115,9 @@ class PartBuilder:
     def build(self) -> Part:
         """Return the root."""
         paths = Paths(self._graph, self._units)
-        opened: list[tuple[Segment | None, list[Part]]] = [(None, [])]
+        opened: list[tuple[Segment | None, list[Part | int]]] = [(None, [])]
         path: tuple[Segment, ...] = ()
-        mains = self._ops.heads.mains
-        for unit, main in enumerate(mains):
+        for unit, main in enumerate(self._ops.heads.mains):
             if main != unit:
                 continue
             wanted = paths.of(unit)
@@ -128,23 +127,21 @@ class PartBuilder:
                     self._close(opened)
                 opened += [(segment, []) for segment in wanted[shared:]]
                 path = wanted
-            members = tuple(self._ops.heads.members(unit))
-            opened[-1][1].append(self._part("statement", "", members, ()))
+            opened[-1][1].append(unit)
         while len(opened) > 1:
             self._close(opened)
         children = self._arranged(opened[0][1])
         return self._part("module", "", _units(children), children)
 
-    def _close(self, opened: list[tuple[Segment | None, list[Part]]]) -> None:
-        segment, children = opened.pop()
+    def _close(self, opened: list[tuple[Segment | None, list[Part | int]]]) -> None:
+        segment, ran = opened.pop()
         assert segment is not None
         outside = opened[-1][1]
         if segment.kind == "loop":
-            outside += self._loop(children)
+            outside += self._loop([one for one in ran if isinstance(one, Part)])
             return
-        if segment.kind == "scope" and self._is_one_line(children):
-            children = [self._part("statement", "", _units(children), ())]
-        children = self._arranged(children)
+        one_line = segment.kind == "scope" and self._is_one_line(ran)
+        children = [self._statement(ran)] if one_line else self._arranged(ran)
         units = _units(children)
         if segment.kind == "iteration":
             outside.append(self._part("round", segment.label, units, children))
@@ -156,20 +153,20 @@ class PartBuilder:
             inside = () if len(children) == 1 and not children[0].opens else tuple(children)
             outside.append(self._part("module", segment.label, units, inside))
 
-    def _is_one_line(self, parts: Sequence[Part]) -> bool:
+    def _is_one_line(self, ran: Sequence[Part | int]) -> bool:
         """Return whether all of a module ran at one line: it is a library's, called there."""
-        sources, node = self._graph.sources, self._units.node
-        return all(one.kind == "statement" for one in parts) and (
-            len({sources.get(node(unit)) for one in parts for unit in one.units} - {None}) == 1
-        )
+        if any(isinstance(one, Part) for one in ran):
+            return False
+        sources, node, members = self._graph.sources, self._units.node, self._ops.heads.members
+        lines = {sources.get(node(unit)) for one in ran for unit in members(one)}  # type: ignore[arg-type]
+        return len(lines - {None}) == 1
 
     def _loop(self, rounds: list[Part]) -> list[Part]:
         """Return the rounds of a loop; those that are a module each are modules."""
         inside = [one.children[0] for one in rounds if len(one.children) == 1]
-        if len(inside) == len(rounds) > len({one.label for one in inside}) - 1:
-            labels = {one.label for one in inside}
-            if all(one.kind == "module" for one in inside) and len(labels) == len(rounds):
-                return inside
+        labels = {one.label for one in inside if one.kind == "module"}
+        if len(labels) == len(rounds):
+            return inside
         if not self._folds or len(rounds) < LEAST_MODULES:
             return [part for one in rounds for part in one.children]
         count = Counter(one.signature for one in rounds).most_common(1)[0][1]
@@ -183,34 +180,45 @@ class PartBuilder:
             for part in (run if len(run) < LEAST_MODULES else run[:1])
         ]
 
-    def _arranged(self, children: Sequence[Part]) -> list[Part]:
+    def _arranged(self, ran: Sequence[Part | int]) -> list[Part]:
         """Return what is inside a part: statements, and what is alike in folds."""
-        parts = self._statements(children)
+        parts = self._statements(ran)
         if self._folds:
             parts = self._with_folds(parts)
             while len(parts) > MOST_SIBLINGS and (banded := self._in_bands(parts)) != parts:
                 parts = banded
         return parts
 
-    def _statements(self, children: Sequence[Part]) -> list[Part]:
+    def _statements(self, ran: Sequence[Part | int]) -> list[Part]:
         """Join ops that ran one after the other in one statement, then statements without a
         gradient."""
-        parts = list(children)
-        for key_of in (self._line, self._is_data):
-            joined: list[Part] = []
-            for key, run in groupby(parts, key_of):
-                of_it = list(run)
-                if not key or len(of_it) == 1:
-                    joined += of_it
-                else:
-                    joined.append(self._part("statement", "", _units(of_it), ()))
-            parts = joined
-        return parts
+        parts: list[Part] = []
+        for line, run in groupby(ran, self._line):
+            if line is None:
+                parts += run  # type: ignore[arg-type]
+            else:
+                parts.append(self._statement(list(run)))
+        if not self._data:
+            return parts
+        joined: list[Part] = []
+        for is_data, of_them in groupby(parts, self._is_data):
+            one, *others = of_them
+            if is_data and others:
+                joined.append(self._part("statement", "", _units([one, *others]), ()))
+            else:
+                joined += [one, *others]
+        return joined
 
-    def _line(self, part: Part) -> object:
-        if part.kind != "statement":
+    def _line(self, one: Part | int) -> object:
+        """Return the line of an op, itself where that is unknown; None of what is a part."""
+        if isinstance(one, Part):
             return None
-        return self._graph.sources.get(self._units.node(self._ops.heads_among(part.units)[-1]))
+        return self._graph.sources.get(self._units.node(one), one)
+
+    def _statement(self, heads: Sequence[Part | int]) -> Part:
+        members = self._ops.heads.members
+        units = tuple([unit for head in heads for unit in members(head)])  # type: ignore[arg-type]
+        return self._part("statement", "", units, ())
 
     def _is_data(self, part: Part) -> bool:
         return part.kind == "statement" and self._data.issuperset(part.units)
@@ -288,8 +296,7 @@ class PartBuilder:
         if kind == "statement":
             heads = self._ops.heads_among(units)
             stems, names = self._units.stems, self._units.parameters
-            own = [(stems[u], *map(_pattern, names.get(u, ()))) for u in heads]
-            key = (kind, *own)
+            key = tuple([(stems[u], *map(_pattern, names.get(u, ()))) for u in heads])
         elif kind == "fold":
             key = (kind, len(inside), inside[0].signature)
         else:
@@ -298,7 +305,7 @@ class PartBuilder:
             if kind == "module" and not inside:
                 key = (key, *(self._units.stems[unit] for unit in units))
         shape = self._ops.shape(units[-1]) if self._by_shape and units else None
-        states = {one.state for one in inside} or {self._state_of(units)}
+        states = {one.state for one in inside} if inside else {self._state_of(units)}
         state = max(states)
         whole = key, shape, state
         rows = 1
@@ -344,6 +351,7 @@ def _units(parts: Sequence[Part]) -> tuple[int, ...]:
     return tuple(unit for one in parts for unit in one.units)
 
 
+@lru_cache(maxsize=4096)
 def _pattern(name: str) -> str:
     return _DIGITS.sub("#", name)
 
