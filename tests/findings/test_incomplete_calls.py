@@ -14,8 +14,9 @@ from gradstep.findings.facts import Facts
 from gradstep.findings.rules.graph.overflow import Overflow
 from gradstep.findings.whole_run.conclusions import certain, conclusions
 from gradstep.guest.fence import not_shown, tell_anew
-from gradstep.recording.facts import CallFacts
+from gradstep.recording.facts import CallFacts, Header
 from gradstep.recording.reading import FileRun
+from gradstep.recording.run import MemoryRun
 from tests.forking import ROOT, run_python
 
 SABOTAGE = str(ROOT / "tests" / "engines" / "sabotage.py")
@@ -83,7 +84,7 @@ def test_a_recording_tells_which_calls_are_not_complete(library: str, tmp_path: 
 
 
 def test_what_was_found_in_other_calls_is_told() -> None:
-    facts = Facts()
+    facts = Facts(MemoryRun(Header()))
     for number in (1, 2):
         call = CallFacts(number, "backward", number, None, "leaves")
         facts.run.add_begun(call)  # type: ignore[attr-defined]
@@ -95,7 +96,7 @@ def test_what_was_found_in_other_calls_is_told() -> None:
 
 
 def test_a_failure_between_calls_makes_a_run_incomplete(capsys: pytest.CaptureFixture[str]) -> None:
-    facts = Facts()
+    facts = Facts(MemoryRun(Header()))
     assert facts.is_complete
     not_shown("what runs between calls", KeyError("x"))
     tell_anew()

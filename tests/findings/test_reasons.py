@@ -25,6 +25,8 @@ from gradstep.findings.rules import rules_in
 from gradstep.findings.rules.graph.saved import FREED  # a message of PyTorch's
 from gradstep.findings.whole_run.conclusions import kinds_of
 from gradstep.findings.whole_run.watch import NEEDED
+from gradstep.recording.facts import Header
+from gradstep.recording.run import MemoryRun
 from gradstep_tui.cli import main
 from tests.check_corpus.running import FOLDER, as_before, healthy_programs, text
 from tests.check_corpus.table import BUGS, TORCH_ONLY
@@ -68,7 +70,7 @@ def test_each_kind_is_a_frozen_record_whose_amounts_make_no_other_mistake_of_it(
 
 
 def test_a_rule_reads_only_the_facts_that_it_needs() -> None:
-    facts = Facts()
+    facts = Facts(MemoryRun(Header()))
     assert {Learning, Uses} <= {*NEEDED}
     assert facts.only([Uses])[Uses] is facts[Uses]
     with pytest.raises(KeyError, match="which it does not say it needs"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gradstep.capturing.names import Names
 from gradstep.contract.protocol import Engine
@@ -14,9 +14,11 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.finding import Reason
 from gradstep.graph.model import Source
 from gradstep.guest.fence import NewFailures
-from gradstep.recording.facts import CallFacts, Header
-from gradstep.recording.run import MemoryRun, Run
 from gradstep.records import BackwardCall, Node
+
+if TYPE_CHECKING:
+    from gradstep.recording.facts import CallFacts
+    from gradstep.recording.run import Run
 
 FIRST_LOOKS: Final = 2
 """Calls of a line in which leaves are looked at: in the second, those that a step made."""
@@ -79,8 +81,8 @@ class Facts:
         failures: what a defect of ours has lost outside of the calls that were looked at.
     """
 
-    def __init__(self, run: Run | None = None, *, is_whole: bool = True) -> None:
-        self.run: Run = MemoryRun(Header()) if run is None else run
+    def __init__(self, run: Run, *, is_whole: bool = True) -> None:
+        self.run = run
         self.is_whole, self.is_cut_short = is_whole, False
         self.names = Names()
         self.looked_at: list[int] = []
