@@ -16,7 +16,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
 class Fix(NamedTuple):
-    """A line of the program, and what stands in its place when it is mended: "" nothing, or several
+    """A line of the program, and what stands in its place when it is fixed: "" nothing, or several
     lines. The first one has the indentation of the line, and the others are relative to it."""
 
     source: Source
@@ -35,6 +35,7 @@ class Reason:
         code, severity: of the finding; one that is only a part of others has no code.
         as_part: what ``explained_here_by`` of others calls it, where it is a part of one.
         is_open: whether later calls may refute it, or tell the reason of it.
+        keeps_loss: whether its fix promises that the first loss of the program stays the same.
         is_once_a_line: whether one is enough for each pair of its lines.
         is_once_a_run: whether the first one is behind all others of its code.
         other_is: what stands in a report before its second line.
@@ -53,6 +54,7 @@ class Reason:
     as_part: ClassVar[str] = ""
     severity: ClassVar[Severity] = "warning"
     is_open: ClassVar[bool] = False
+    keeps_loss: ClassVar[bool] = False
     is_once_a_line: ClassVar[bool] = False
     is_once_a_run: ClassVar[bool] = False
     other_is: ClassVar[str] = "and"

@@ -6,11 +6,12 @@ import json
 import linecache
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from textwrap import dedent
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
@@ -21,9 +22,12 @@ from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
-from gradstep.recording.facts import CallFacts
+from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
 from gradstep.text import plural
+
+if TYPE_CHECKING:
+    from gradstep.recording.run import Run
 
 VERSION: Final = 1
 """Of the JSON document; it grows when something in it changes that is there already."""
@@ -42,6 +46,10 @@ class Checked:
         looked_at, not_looked_at: in words.
         next: the command that shows more.
         failure: what ended the program, in words.
+        loss: the first loss, None where there is none.
+        learning: the names of the leaves that got a gradient which is not 0.
+        verdicts: what became of the fix of a finding that was tried: "" where it is verified, else
+            why not.
     """
 
     target: str
@@ -51,6 +59,9 @@ class Checked:
     not_looked_at: tuple[str, ...]
     next: str
     failure: str = ""
+    loss: float | None = None
+    learning: tuple[str, ...] = ()
+    verdicts: Mapping[Finding, str] = field(default_factory=dict)
 
     @property
     def bad(self) -> list[tuple[str, Finding]]:
@@ -70,6 +81,7 @@ class Checked:
             "\n".join(
                 [
                     finding_text(finding, here, marked(finding)),
+                    *self._tried(finding),
                     *([f"  in {title}"] if title else []),
                 ]
             )
@@ -83,6 +95,11 @@ class Checked:
         if bad:
             last.append(f"what it means: gradstep explain {bad[0][1].code}")
         return "\n\n".join([*blocks, "\n".join([*last, f"next: {self.next}"])])
+
+    def _tried(self, finding: Finding) -> Iterator[str]:
+        if finding in self.verdicts:
+            verdict = self.verdicts[finding]
+            yield f"  fix: {f'not verified: {verdict}' if verdict else 'verified'}"
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
@@ -102,13 +119,16 @@ class Checked:
                 "other": place(finding.other), "call": title, "node": finding.address,
                 "leaves": list(finding.leaves), "count": finding.count,
                 "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
+                "verified": not self.verdicts[finding] if finding in self.verdicts else None,
             }
             for title, finding in self.findings
         ]  # fmt: skip
         document = {
             "version": VERSION, "target": self.target, "calls": self.calls, "findings": findings,
             "looked_at": self.looked_at, "not_looked_at": list(self.not_looked_at),
-            "next": self.next,
+            "next": self.next, "failure": self.failure,
+            "loss": self.loss,
+            "learning": list(self.learning),
         }  # fmt: skip
         return json.dumps(document, indent=2, ensure_ascii=False)
 
@@ -152,7 +172,8 @@ def report_on_run(facts: Facts, scope: Scope) -> Checked:
         scope.target, tuple(findings), len(calls),
         f"{f'{scope.target}.backward()' if scope.is_own_pass else looked_at}{_derivatives(facts)}",
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
-        _next(scope.command, findings, calls), scope.failure,
+        _next(scope.command, findings, calls), scope.failure, _first_loss(calls),
+        _learning(facts.run, calls),
     )  # fmt: skip
 
 
@@ -168,8 +189,30 @@ def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Ch
     return Checked(
         target, tuple(findings), len(calls),
         f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
-        tuple(left_out), _next(target, findings, calls),
+        tuple(left_out), _next(target, findings, calls), loss=_first_loss(calls),
+        learning=_learning(run, calls),
     )  # fmt: skip
+
+
+def _first_loss(calls: Sequence[CallFacts]) -> float | None:
+    """Return the loss of the first call that has one, None where it is not finite, too."""
+    loss = next((call.loss for call in calls if call.loss is not None), None)
+    return loss if loss is not None and isfinite(loss) else None
+
+
+def _learning(run: Run, calls: Sequence[CallFacts]) -> tuple[str, ...]:
+    """Name the leaves that got a gradient which is not 0, as far as they have names."""
+    numbers = {
+        leaf.leaf
+        for call in calls
+        for leaf in run.of_leaves(call.index)
+        if leaf.after is not None and leaf.after.rms != 0
+    }
+    return tuple(
+        leaf.name
+        for leaf in run.leaves
+        if leaf.number in numbers and leaf.name.partition(" ")[0] != UNNAMED
+    )
 
 
 def _derivatives(facts: Facts) -> str:

@@ -62,6 +62,31 @@ def assigned_from_itself(name: str, file: str) -> list[Source]:
     return sorted(lines)
 
 
+def begins_as_none(name: str, file: str) -> bool:
+    """Return whether a line of ``file`` assigns None to ``name``."""
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and node.value.value is None
+        and name in _targets_of(node)
+        for node in _nodes(file)
+    )
+
+
+def head_of_loop(at: Source) -> Source | None:
+    """Return the first line of the body of the innermost loop around a line, None without one."""
+    loops = [
+        node
+        for node in _nodes(at.file)
+        if isinstance(node, ast.For | ast.While)
+        and node.lineno < at.line <= (node.end_lineno or 0)
+        and node.body[0].lineno > node.lineno
+    ]
+    if not loops:
+        return None
+    return Source(at.file, max(loops, key=lambda loop: loop.lineno).body[0].lineno)
+
+
 def under_no_grad(at: Source) -> Source | None:
     """Return the line of the ``with no_grad()``, or of the function decorated so, around a line."""
     lines = []

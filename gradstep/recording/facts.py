@@ -24,6 +24,8 @@ LEVELS: Final[tuple[Level, ...]] = ("call", "leaves", "stats", "all")
 """How much is kept of a call: its line, loss and time; also its leaves; also its graph and what
 flowed there, described; also the tensors."""
 
+UNNAMED: Final = "leaf"
+"""The name of a leaf to which the program has no name; the second one is ``leaf (2)``."""
 NONE: Final = -1
 """In the place of the number of a value: there was none, the gradient was undefined."""
 

@@ -13,7 +13,7 @@ from gradstep.contract.module_paths import named_modules
 from gradstep.contract.protocol import Engine
 from gradstep.graph.statistics import Statistics
 from gradstep.guest.fence import attribute_of
-from gradstep.recording.facts import Leaf, LeafFacts, ParameterGroup, Training
+from gradstep.recording.facts import UNNAMED, Leaf, LeafFacts, ParameterGroup, Training
 from gradstep.recording.run import Sink
 from gradstep.records import BackwardCall
 
@@ -114,7 +114,7 @@ class LeafWatch:
         for tensor in sorted(
             unique.values(), key=lambda parameter: places.get(id(parameter), len(places))
         ):
-            name = names.of(tensor) or "leaf"
+            name = names.of(tensor) or UNNAMED
             used[name] += 1
             if used[name] > 1:
                 name = f"{name} ({used[name]})"

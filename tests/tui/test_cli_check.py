@@ -363,7 +363,8 @@ def test_json_has_the_fields_of_its_schema(run: Run) -> None:
     document = json.loads(out)
     assert code == 5
     assert set(document) == {
-        "version", "target", "calls", "findings", "looked_at", "not_looked_at", "next",
+        "version", "target", "calls", "findings", "looked_at", "not_looked_at", "next", "failure",
+        "loss", "learning",
     }  # fmt: skip
     found = document["findings"][0]
     assert (found["code"], found["severity"]) == ("zero-grad", "warning")

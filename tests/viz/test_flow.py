@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import pytest
 
-import gradstep
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
@@ -291,22 +290,6 @@ def test_what_is_asked_for_is_open(folder: Path) -> None:
     assert len(whole.rows) > len(named.rows)
     assert [row.name for row in named.rows if row.kind == "header"].count("layer4.1") == 1
     assert len(draw("resnet18", folder, max_boxes=12).rows) <= 13
-
-
-@pytest.mark.torch
-def test_what_a_checkpoint_keeps_is_called_packed() -> None:
-    import torch as pytorch
-    from torch.utils.checkpoint import checkpoint
-
-    layer, x = pytorch.nn.Linear(4, 4), pytorch.ones(2, 4, requires_grad=True)
-    loss = checkpoint(lambda x: layer(x).tanh(), x, use_reentrant=False).sum()
-    text = gradstep.render(loss, view="flow").text
-    assert ">packed<" in text
-
-
-def test_one_of_several_modules_is_open(folder: Path) -> None:
-    (header,) = [row for row in draw("resnet18", folder).rows if row.kind == "header"]
-    assert header.note == "one of 8"
 
 
 def test_a_module_is_told_by_its_attributes(folder: Path) -> None:

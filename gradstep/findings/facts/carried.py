@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from gradstep.findings.facts import Fact, Look
 from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.fixes import Line
-from gradstep.findings.source_lines import assigned_from_itself
+from gradstep.findings.source_lines import assigned_from_itself, begins_as_none, head_of_loop
+from gradstep.graph.model import Source
 
 
 @dataclass(frozen=True)
 class Carried(Reason):
-    """A tensor, or a tuple of some, that a line makes from itself."""
+    """A tensor, or a tuple of some, that a line makes from itself; ``call`` is a line of a pass."""
 
+    keeps_loss = True
     name: str
     has_elements: bool
+    call: Source
 
     def remedy(self) -> str:
         return (
@@ -24,7 +27,12 @@ class Carried(Reason):
         )
 
     def fix(self) -> tuple[Fix, ...]:
-        return Line(self.source).replaced(f"{{line}}\n{self._ended}")
+        # where a step begins: behind the line that makes it, nothing would learn through it
+        first = head_of_loop(self.call)
+        end = self._ended
+        if begins_as_none(self.name, self.call.file):
+            end = f"if {self.name} is not None:\n    {end}"
+        return () if first is None else Line(first).replaced(f"{end}\n{{line}}")
 
     @property
     def _ended(self) -> str:
@@ -53,4 +61,6 @@ class CarriedStates(Fact):
                 name = names.of(tensor).partition("[")[0]
                 lines = assigned_from_itself(name, look.line.file)
                 if lines:
-                    self.states[name] = Carried(name, names.has_elements(name), source=lines[0])
+                    self.states[name] = Carried(
+                        name, names.has_elements(name), look.line, source=lines[0]
+                    )

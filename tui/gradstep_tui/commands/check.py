@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Final
 
 from gradstep.findings.explanations import MEANINGS, summary
@@ -14,9 +17,12 @@ from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
 from gradstep.program.target import Target, parse_target
+from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
+from gradstep_tui.commands.check_fixes import diff_of, make, tried
 from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, report_on_file
+from gradstep_tui.destination import stdout_kept_free, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, words
@@ -67,6 +73,14 @@ def parser() -> TargetParser:
         help="also list notes")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
         help="json: one document, described in the documentation of findings")  # fmt: skip
+    add("-o", dest="output", metavar="FILE", help="write the report to FILE")
+    add("--diff", action="store_true",
+        help="print the fixes as a patch, for git apply or patch -p1, and no report")  # fmt: skip
+    add("--verify", action="store_true",
+        help="run the program again with each fix, in a copy of its folder: a fix is verified if "
+        "the finding is gone, no other has come, and all that learned still does")  # fmt: skip
+    add("--fix", action="store_true",
+        help="verify the fixes, and make those that are verified in the files")  # fmt: skip
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")
     return command
@@ -91,9 +105,18 @@ def run(options: argparse.Namespace) -> int:
 
     tells = None if options.quiet else tell
     asked = Asked(selected, options.derivatives, options.calls, options.seconds, tells)
-    checked = check_run(target, options.arguments, asked)
+    place = None if options.output is None else writable(Path(options.output))
+    begun = time.monotonic()
+    is_data = options.diff or (options.format == "json" and place is None)
+    with stdout_kept_free() if is_data else nullcontext():
+        checked = check_run(target, options.arguments, asked)
     report = report_on(target, options.arguments, checked, asked, options.ignore)
-    return _show(report, target, options, checked.ran.failure)
+    if options.verify or options.fix:
+        report = tried(report, target, options.arguments, time.monotonic() - begun)
+    code = _show(report, target, options, checked.ran.failure, place)
+    if options.fix and (count := make(report)):
+        output.say(f"made {plural(count, 'fix', 'fixes')}")
+    return code
 
 
 def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
@@ -121,10 +144,20 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
 
 
 def _show(
-    report: Checked, target: Target, options: argparse.Namespace, failure: ProgramFailure | None
+    report: Checked,
+    target: Target,
+    options: argparse.Namespace,
+    failure: ProgramFailure | None,
+    place: Path | None = None,
 ) -> int:
-    """Print a report in the form that is asked for, and return the exit code."""
-    if options.format == "json":
+    """Print a report in the form that is asked for, or write it, and return the exit code."""
+    if options.diff:
+        output.show(diff_of(report, Path.cwd()), end="")
+    elif place is not None:
+        is_json = options.format == "json"
+        text = (report.json if is_json else report.text)(target.folder)
+        place.write_text(f"{text}\n", "utf-8")
+    elif options.format == "json":
         output.show(report.json(target.folder))
     elif not options.quiet:
         output.show(report.text(target.folder, everything=options.everything), styles=_STYLES)

@@ -193,7 +193,7 @@ class _Layout:
         self._has = {
             "parameters": any(row.parameters for row in rows),
             "gradient": any(one is not None for row in rows for one in row.gradients),
-            "saved": any(row.saved or row.is_packed for row in rows),
+            "saved": any(row.saved for row in rows),
             "seconds": self._most_seconds > 0,
         }
         self._columns = self._fit()
@@ -442,8 +442,6 @@ class _Layout:
             if row.kind == "row":
                 share = max(1.0, 40 * row.saved / self._most_saved)
                 blocks.append(Block(columns.saved_bar - 40, y - 4, share, 8, "memory"))
-        elif columns.saved and row.is_packed:
-            words.append(Words(columns.saved, base, (("packed", "m"),), True))
         if columns.seconds and row.seconds:
             words.append(
                 Words(columns.seconds, base, ((format_seconds(row.seconds), muted),), True)
@@ -585,8 +583,6 @@ class _Layout:
                 "× N: a column or a point for each round, the first at the left; the number is the "
                 "first's; parameters and saved are those of all."
             )
-        if any(row.is_packed for row in rows):
-            marks.append("packed: kept by a checkpoint, or by hooks of the program.")
         if self._lanes.ports:
             marks.append("Numbers at the left: a line that goes on at the same number.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]

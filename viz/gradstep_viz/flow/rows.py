@@ -65,7 +65,6 @@ class Row:
     parameter_gradient: Size | None = None
     gradients: list[Size | None] = field(default_factory=list)
     saved: int = 0
-    is_packed: bool = False
     seconds: float | None = None
     ops: int = 0
     is_output: bool = False
@@ -448,7 +447,7 @@ class _Writer:
         if parts[0].kind == "module" and len(parts) == 1:
             same = self._classes[self._graph.modules.get(parts[0].label, "")]
             if same > 1 and self._is_only_open(parts[0]):
-                row.note = f"one of {same}"
+                row.note = f"open, as one of {same}"
         self._rows.append(row)
 
     def _is_only_open(self, part: Part) -> bool:
@@ -698,7 +697,8 @@ class _Writer:
         saved, packed = self._facts.saved_by(self._place, len(self._rows))
         for row, nbytes, has_packed in zip(self._rows, saved, packed, strict=True):
             row.saved = nbytes
-            row.is_packed = has_packed
+            if has_packed:
+                row.note = "checkpointed" if not row.note else row.note
         for row in self._rows:
             if row.kind == "row":
                 shared = [

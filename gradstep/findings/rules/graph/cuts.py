@@ -70,6 +70,8 @@ class Cut(Reason):
 class TakenOut(Cut):
     """A call that is there to take values out of the graph: ``how``."""
 
+    keeps_loss = True
+
     how: str
 
     def clause(self) -> str:
@@ -153,6 +155,8 @@ class NotRecomputed(Cut):
 class UnderNoGrad(Cut):
     """An op ran while gradients were off; ``is_meant`` if the leaves are not to learn."""
 
+    keeps_loss = True
+
     name: str
     is_meant: bool = False
 
@@ -233,6 +237,8 @@ class ThroughNumPy(Cut):
 @dataclass(frozen=True)
 class ConstantGradient(Cut):
     """``how`` returned a gradient without a graph, which the loss uses."""
+
+    keeps_loss = True
 
     code = "create-graph"
     is_open = True

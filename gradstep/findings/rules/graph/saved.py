@@ -29,6 +29,7 @@ class Freed(Reason):
     have not lost theirs. ``carried`` is what took the graph along, as a run tells."""
 
     code = "freed"
+    keeps_loss = True
     other_is = "freed at"
     severity = "error"
     is_once_a_line = True
@@ -66,6 +67,7 @@ class Changed(Reason):
     an optimizer did so: ``changer``, as a run tells."""
 
     code = "changed"
+    keeps_loss = True
     other_is = "changed at"
     severity = "error"
     is_open = True

@@ -29,6 +29,7 @@ class LearningTarget(Reason):
     """The target ``name`` of a loss, "" where it has none, learns, too."""
 
     code = "target-graph"
+    keeps_loss = True
     name: str
 
     def text(self) -> str:
@@ -51,6 +52,7 @@ class LearningWeight(Reason):
     """What weighs the logarithm of a probability learns, too."""
 
     code = "target-graph"
+    keeps_loss = True
     weight: str
 
     def text(self) -> str:

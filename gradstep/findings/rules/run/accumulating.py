@@ -22,6 +22,7 @@ class UsedAgain(Reason):
     """A step of the ``optimizer`` used gradients, and nothing cleared them."""
 
     code = "stale-grad"
+    keeps_loss = True
     after = ("zero-grad",)
     optimizer: str
 

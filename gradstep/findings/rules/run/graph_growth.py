@@ -23,6 +23,7 @@ class GraphGrows(Reason):
     """Each call has so many nodes more than the one before, through what is ``carried``."""
 
     code = "graph-grows"
+    keeps_loss = True
     step: int
     first: int
     largest: int

@@ -66,6 +66,7 @@ class LossesKept(Reason):
     """A list holds so many losses of earlier calls; ``is_added`` where a line appends to it."""
 
     code = "graph-kept"
+    keeps_loss = True
     explained_here_by = ("graph-grows",)
     losses: int
     holder: str
@@ -93,6 +94,7 @@ class ChainGrows(Reason):
     """The graph of a variable grows by so many nodes; ``is_made`` where a line makes it."""
 
     code = "graph-kept"
+    keeps_loss = True
     explained_here_by = ("graph-grows",)
     name: str
     step: int

@@ -61,6 +61,7 @@ class NoLeaf(Reason):
     """The result of an op, whose ``.grad`` the program reads; ``is_own`` if made from itself."""
 
     code = "no-leaf"
+    keeps_loss = True
     name: str
     how: str
     is_own: bool
@@ -90,6 +91,7 @@ class NoParameter(Reason):
     """The result of an op stands in a module where a parameter was meant."""
 
     code = "no-leaf"
+    keeps_loss = True
     how: str
 
     def text(self) -> str:
@@ -113,6 +115,7 @@ class Refused(Reason):
     """An optimizer refused a tensor that is no leaf."""
 
     code = "no-leaf"
+    keeps_loss = True
     severity = "error"
     name: str
 

@@ -39,6 +39,7 @@ _LOW: Final = 1e-4
 class _Steps(Reason):
     """Each step of an ``optimizer`` changes leaves by a ``ratio`` of their size."""
 
+    keeps_loss = True
     optimizer: str
     rate: float | None
     ratio: float
@@ -87,6 +88,7 @@ class ClippedScaled(Reason):
     """Gradients are clipped while they are scaled."""
 
     code = "small-steps"
+    keeps_loss = True
     optimizer: str
     ratio: float
     has_scaler: bool
@@ -116,6 +118,7 @@ class ClippedScaled(Reason):
 class TightClip(Reason):
     """Gradients are clipped to a tiny ``bound``."""
 
+    keeps_loss = True
     bound: str
 
     def text(self) -> str:
@@ -133,6 +136,7 @@ class TightClip(Reason):
 class Schedule(Reason):
     """The scheduler that a line makes has lowered the learning rate from the ``first`` one."""
 
+    keeps_loss = True
     first: float
 
     def text(self) -> str:
@@ -187,6 +191,7 @@ class Schedule(Reason):
 class LowRate(Reason):
     """The learning rate of an optimizer, made as a ``kind`` at ``made``, is low."""
 
+    keeps_loss = True
     kind: str
     made: Source | None
 
@@ -204,6 +209,7 @@ class LowRate(Reason):
 class TinyGradients(Reason):
     """The learning rate of an ``optimizer`` is no reason."""
 
+    keeps_loss = True
     optimizer: str
 
     def text(self) -> str:
@@ -221,6 +227,7 @@ class Unscaled(Reason):
     """A scaler multiplies the loss, and does not step."""
 
     code = "unscaled"
+    keeps_loss = True
     after = ("untrained",)
     name: str
 

@@ -35,6 +35,7 @@ class Unchanged(_Unchanged):
     """Leaves have gradients, and do not change, ``because`` of something; ``since`` a call, 0 from
     the beginning on."""
 
+    keeps_loss = True
     because: Reason
     since: int
 

@@ -41,6 +41,7 @@ class Untrained(Reason):
     """
 
     code = "untrained"
+    keeps_loss = True
     after = ("unreached",)
     optimizers: tuple[str, ...]
     chosen: str

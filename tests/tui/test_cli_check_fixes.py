@@ -1,0 +1,169 @@
+"""``gradstep check --diff``, ``--verify`` and ``--fix``: a fix is tried before it is made."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradstep.findings.finding import Finding, Fix, Reason
+from gradstep.graph.model import Source
+from gradstep_tui.cli import main
+from gradstep_tui.commands import check_fixes
+
+PROGRAM = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+torch.manual_seed(0)
+model, target = nn.Linear(4, 1), torch.randn(6)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    loss = (model(torch.randn(6, 4)) - target).pow(2).mean()
+    loss.backward()
+    optimizer.step()
+    print("step", step)
+"""
+CARRIED = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+torch.manual_seed(0)
+cell, head = nn.RNNCell(3, 8), nn.Linear(8, 1)
+optimizer = torch.optim.SGD([*cell.parameters(), *head.parameters()], lr=0.05)
+memory = None
+for step in range(3):
+    loss = 0.0
+    for x in torch.randn(2, 4, 3):
+        memory = cell(x, memory)
+        loss = loss + (head(memory).squeeze(1) - x[:, 0]).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+Write = Callable[[str], Path]
+
+
+@pytest.fixture
+def write(torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    monkeypatch.chdir(tmp_path)
+
+    def write(program: str) -> Path:
+        path = tmp_path / "train.py"
+        path.write_text(program.replace("LIBRARY", torch.__name__))
+        return path
+
+    return write
+
+
+def test_a_patch_is_all_that_stdout_has(
+    write: Write, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(PROGRAM)
+    assert main(["check", "--diff", "train.py"]) == 5
+    out, err = capfd.readouterr()
+    assert out.startswith("--- a/train.py\n+++ b/train.py\n@@ ")
+    assert "+    loss = (model(torch.randn(6, 4)).squeeze(1) - target).pow(2).mean()\n" in out
+    assert "step 5" in err
+    subprocess.run(["git", "apply", "-"], input=out, text=True, cwd=tmp_path, check=True)
+    assert ".squeeze(1)" in path.read_text()
+
+
+def test_a_verified_fix_is_made_in_the_file(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(PROGRAM)
+    before = path.read_text()
+    assert main(["check", "--verify", "--format", "json", "train.py"]) == 5
+    (finding,) = json.loads(capfd.readouterr().out)["findings"]
+    assert finding["verified"] is True
+    assert path.read_text() == before
+    path.chmod(0o640)
+    assert main(["check", "--fix", "train.py"]) == 5
+    out, err = capfd.readouterr()
+    assert "\n  fix: verified\n" in out
+    assert "in a copy of" in err
+    assert err.endswith("gradstep: made 1 fix\n")
+    assert path.read_text() == before.replace("(6, 4))", "(6, 4)).squeeze(1)")
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert main(["check", "train.py"]) == 0
+
+
+def test_a_state_that_is_carried_over_is_detached_where_a_step_begins(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(CARRIED)
+    assert main(["check", "--fix", "train.py"]) == 5
+    assert "\n  fix: verified\n" in capfd.readouterr().out
+    lines = path.read_text().splitlines()
+    at = lines.index("for step in range(3):")
+    assert lines[at + 1 : at + 3] == [
+        "    if memory is not None:", "        memory = memory.detach()"
+    ]  # fmt: skip
+    assert main(["check", "train.py"]) == 0
+
+
+SQUEEZED = "(model(torch.randn(6, 4)).squeeze(1).detach() - target).pow(2).mean()"
+WRONG = [
+    (SQUEEZED, "the program failed: RuntimeError: element 0 of tensors does not require grad"),
+    ("(model(torch.randn(6, 4)) - target).pow(2).mean() * 1.0", "broadcast is found again"),
+    ("model(torch.randn(6, 4)).mean() * float('nan')", "not-finite is found then: "),
+    ("(model.bias - target).pow(2).mean()", "model.weight gets no gradient then"),
+    ("this is no Python", "the program failed: "),
+]
+
+
+@pytest.mark.parametrize(("line", "verdict"), WRONG, ids=[verdict for _, verdict in WRONG])
+def test_a_fix_that_harms_is_not_verified_and_not_made(
+    write: Write,
+    line: str,
+    verdict: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    path = write(PROGRAM)
+    before = path.read_text()
+    number = before[: before.index("randn(6, 4)")].count("\n") + 1
+    wrong = (Fix(Source(str(path), number), f"loss = {line}"),)
+    monkeypatch.setattr(Finding, "fix", property(lambda finding: wrong))
+    assert main(["check", "--fix", "train.py"]) == 5
+    out, err = capfd.readouterr()
+    assert f"\n  fix: not verified: {verdict}" in out
+    assert "made" not in err
+    assert path.read_text() == before
+
+
+def test_a_file_that_has_changed_since_it_ran_is_left_alone(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(PROGRAM + "open('train.py', 'a').write('# changed')\n")
+    assert main(["check", "--fix", "train.py"]) == 5
+    assert "not verified: train.py has changed since it ran" in capfd.readouterr().out
+    assert path.read_text().endswith("# changed")
+
+
+def test_a_large_folder_is_not_copied(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(PROGRAM)
+    monkeypatch.setattr(check_fixes, "_LARGEST", 100)
+    assert main(["check", "--verify", "train.py"]) == 2
+    assert "run it in a folder that has the program and little else" in capfd.readouterr().err
+
+
+def test_a_report_goes_to_a_file(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    write(PROGRAM)
+    assert main(["check", "--format", "json", "-o", "report.json", "train.py"]) == 5
+    report = json.loads(Path("report.json").read_text())
+    assert report["learning"] == ["model.weight", "model.bias"]
+    assert report["loss"] > 0
+    assert capfd.readouterr().out == "".join(f"step {step}\n" for step in range(6))
+
+
+def test_a_reason_promises_nothing_unless_it_says_so() -> None:
+    assert not Reason.keeps_loss

@@ -1,0 +1,196 @@
+"""``gradstep check --diff``, ``--verify`` and ``--fix``: the fixes as a patch, tried, and made.
+
+A fix is tried in a copy of the program's folder, where ``gradstep check`` runs the program again in
+a process of its own. What it finds there, and what the program did, is compared with the first run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from gradstep.capturing.sources import portable
+from gradstep.findings.finding import Finding, Fix
+from gradstep.findings.patches import agreeing, by_file, fixed, is_as_run, patch, text_of
+from gradstep.findings.report import Checked
+from gradstep.guest.own_files import FOLDER
+from gradstep.program.target import Target
+from gradstep.text import plural
+from gradstep_tui import output
+from gradstep_tui.errors import ExitCode, Failure
+
+_LARGEST: Final = 1 << 29
+"""Bytes of a folder that is copied."""
+_LEFT_OUT: Final = (".git", ".hg", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache")
+_FACTOR: Final = 5
+_PATIENCE: Final = 120.0
+"""Seconds that a trial may take, beyond a few times what the first run took."""
+
+
+def diff_of(report: Checked, here: Path) -> str:
+    """Return the fixes of what was found as a patch."""
+    return _patch(agreeing(finding.fix for _, finding in report.bad), here)
+
+
+def _patch(fixes: Sequence[Fix], here: Path) -> str:
+    texts = {}
+    for file, those in by_file(fixes).items():
+        text = text_of(Path(file)).text
+        texts[file] = text, fixed(text, those)
+    return patch(texts, here)
+
+
+def tried(report: Checked, target: Target, arguments: Sequence[str], seconds: float) -> Checked:
+    """Return the report with what became of each fix, when the program ran again with it and with
+    those before it that are verified."""
+    fixable = [finding for _, finding in report.bad if finding.fix]
+    root = _root(target)
+    if not fixable:
+        return report
+    output.say(
+        f"runs the program again for {plural(len(fixable), 'fix', 'fixes')}, in a copy of "
+        f"{root}: what it does outside of that folder happens again"
+    )
+    made: list[Fix] = []
+    verdicts: dict[Finding, str] = {}
+    with _copy(root) as copy:
+        for finding in fixable:
+            verdict = _wrong_place(finding.fix, root)
+            if not verdict and len(agreeing([made, finding.fix])) < len(made) + len(finding.fix):
+                verdict = "another fix changes the same line"
+            if not verdict:
+                _write([*made, *finding.fix], root, copy)
+                limit = _PATIENCE + _FACTOR * seconds
+                again = _checked_again(target, arguments, root, copy, report.calls, limit)
+                verdict = again if isinstance(again, str) else _difference(report, finding, again)
+                if not verdict:
+                    made += finding.fix
+            verdicts[finding] = verdict
+    return replace(report, verdicts=verdicts)
+
+
+def make(report: Checked) -> int:
+    """Make the verified fixes in the user's files, and return how many there are."""
+    fixes = [finding.fix for finding, verdict in report.verdicts.items() if not verdict]
+    for file, those in by_file([fix for several in fixes for fix in several]).items():
+        path = Path(file)
+        text = text_of(path)
+        data = text._replace(text=fixed(text.text, those)).data
+        # beside it, so that a full disk leaves the file as it was
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as new:
+            new.write(data)
+        shutil.copymode(path, new.name)
+        os.replace(new.name, path)
+    return len(fixes)
+
+
+def _root(target: Target) -> Path:
+    """Return the folder that is copied: the current one, or that of a script elsewhere."""
+    here, path = Path.cwd(), target.path
+    return here if path is None or path.resolve().is_relative_to(here.resolve()) else target.folder
+
+
+def _wrong_place(fixes: Sequence[Fix], root: Path) -> str:
+    for file in by_file(fixes):
+        path = Path(file)
+        if not path.resolve().is_relative_to(root.resolve()):
+            return f"{portable(file, root)} is not in {root}"
+        if not is_as_run(path):
+            return f"{portable(file, root)} has changed since it ran"
+    return ""
+
+
+@contextmanager
+def _copy(root: Path) -> Iterator[Path]:
+    """Copy a folder to a place for a while.
+
+    Raises:
+        Failure: it is too large.
+    """
+    size = 0
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in _LEFT_OUT]
+        size += sum(path.stat().st_size for name in names if (path := Path(folder, name)).is_file())
+        if size > _LARGEST:
+            raise Failure(
+                f"--verify copies {root}, which has more than {_LARGEST >> 20} MB; run it in a "
+                "folder that has the program and little else",
+                ExitCode.USAGE,
+            )
+    with tempfile.TemporaryDirectory(prefix="gradstep-") as place:
+        copy = Path(place).resolve() / root.resolve().name
+        left_out = shutil.ignore_patterns(*_LEFT_OUT)
+        shutil.copytree(root, copy, symlinks=True, ignore=left_out)
+        yield copy
+
+
+def _write(fixes: Sequence[Fix], root: Path, copy: Path) -> None:
+    for file, those in by_file(fixes).items():
+        text = text_of(Path(file))
+        place = copy / Path(file).resolve().relative_to(root.resolve())
+        place.write_bytes(text._replace(text=fixed(text.text, those)).data)
+
+
+def _checked_again(
+    target: Target, arguments: Sequence[str], root: Path, copy: Path, calls: int, limit: float
+) -> Mapping[str, Any] | str:
+    """Check the copy of the program, and return the report, or why there is none."""
+    path = target.path
+    name = str(target)
+    if path is not None:
+        name = name.replace(target.place, str(path.resolve().relative_to(root.resolve())), 1)
+    report = copy.parent / "report.json"
+    command = [
+        sys.executable, "-m", "gradstep", "check", "--format", "json", "-o", str(report),
+        *(["--calls", str(calls)] if calls else []), *name.split(" ", 1), *arguments,
+    ]  # fmt: skip
+    paths = [place for place in sys.path if place and place.startswith(FOLDER)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*paths, *_paths()]))}
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, timeout=limit, capture_output=True, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"it took more than {limit:.0f} s"
+    try:
+        again: dict[str, Any] = json.loads(report.read_text("utf-8"))
+    except (OSError, ValueError):
+        last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
+        return f"the program failed: {''.join(last)}"
+    report.unlink()
+    return again
+
+
+def _paths() -> list[str]:
+    return list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
+
+
+def _difference(report: Checked, finding: Finding, again: Mapping[str, Any]) -> str:
+    """Return what is wrong with a run after a fix of ``finding``, "" where nothing is."""
+    bad = [found for found in again["findings"] if found["severity"] != "info"]
+    known = {(each.code, each.leaves) for _, each in report.findings}
+    if again["failure"] and again["failure"] != report.failure:
+        return f"the program ends with {again['failure']}"
+    if any(
+        (found["code"], tuple(found["leaves"])) == (finding.code, finding.leaves) for found in bad
+    ):
+        return f"{finding.code} is found again"
+    for found in bad:
+        if (found["code"], tuple(found["leaves"])) not in known:
+            return f"{found['code']} is found then: {found['what']}"
+    lost = [name for name in report.learning if name not in again["learning"]]
+    if lost:
+        return f"{lost[0]} gets no gradient then"
+    if finding.reason.keeps_loss and again["loss"] != report.loss:
+        return "the first loss is another one"
+    return ""
