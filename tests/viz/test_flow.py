@@ -285,6 +285,10 @@ def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
     assert "saved" not in narrow
 
 
+def test_a_table_of_short_names_is_less_wide(folder: Path) -> None:
+    assert draw("dead", folder).picture.width < draw("resnet18", folder).picture.width == 830
+
+
 def test_what_is_asked_for_is_open(folder: Path) -> None:
     whole, named = draw("resnet18", folder, full=True), draw("resnet18", folder, expand="layer4.1")
     assert len(whole.rows) > len(named.rows)

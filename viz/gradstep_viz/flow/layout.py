@@ -4,7 +4,7 @@ picture."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import ceil, prod
 from typing import Final, NamedTuple
 
 from gradstep.graph.model import Shape
@@ -34,6 +34,9 @@ BAR: Final = 46
 GAP: Final = 14
 MOST_COLUMNS: Final = 16
 """Of a sparkline; more rounds are a curve."""
+MOST_SPARE: Final = 110
+LEAST_WIDE: Final = 560
+"""A table has so much room behind its longest name at most, unless it were less wide than this."""
 _NAMES: Final = "module or variable"
 FEW_NAMES: Final = 110
 _LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
@@ -212,6 +215,10 @@ class _Layout:
         )
         needed = max(needed, width_of(_NAMES, SMALL))
         columns = self._ends(())
+        spare = columns.names - self._names - needed - MOST_SPARE
+        if spare > 0:  # else an eye loses the row on its way to the shapes
+            self._width = ceil(max(min(self._width, LEAST_WIDE), self._width - spare))
+            columns = self._ends(())
         for number in range(len(_LEFT_OUT) + 1):
             columns = self._ends(_LEFT_OUT[:number])
             enough = LEAST_NAMES if number <= _LEFT_OUT.index("attributes") else FEW_NAMES
