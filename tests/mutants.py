@@ -32,13 +32,13 @@ from cosmic_ray.plugins import get_operator, operator_names
 
 ROOT = Path(__file__).parents[1]
 
-# For each folder, the tests nearest to it, the nearest ones first. Those that import the module
-# come before them.
+# For each folder, the tests nearest to it, the nearest ones first. Before them come doctests of the
+# file, and the tests that import it.
 NEAREST = {
-    "gradstep/engines/native": "engines/test_kept_runs.py engines/test_node_terms.py capturing "
-    "engines/test_stepped_as_plain.py debugger engines laws",
-    "gradstep/engines/pytorch": "engines/test_torch_graphs.py engines/test_kept_runs.py "
-    "engines/test_torch_sessions.py engines/test_stepped_as_plain.py engines capturing debugger",
+    "gradstep/engines/native": "debugger/test_session.py engines/test_kept_runs.py "
+    "engines/test_kept_inputs.py capturing debugger findings/test_node_checks.py engines laws",
+    "gradstep/engines/pytorch": "debugger/test_session.py engines/test_kept_runs.py "
+    "engines/test_torch_graphs.py engines/test_torch_sessions.py debugger capturing engines laws",
     "gradstep/engines/recorded": "recording console tui/test_cli_debug.py",
     "gradstep/debugger": "debugger console tui/test_cli_debug.py engines laws",
     "gradstep/console": "console debugger tui/test_cli_debug.py",
@@ -153,11 +153,12 @@ def _stages(path: str, most: int) -> list[list[str]]:
         if imported.search(each.read_text("utf-8"))
     ]
     folder = next(folder for folder in NEAREST if path.startswith(f"{folder}/"))
-    stages = [named] * bool(named) + [[f"tests/{each}"] for each in NEAREST[folder].split()]
+    own = [] if folder.endswith("pytorch") else [path]  # its doctests; tests/engines runs those
+    stages = [own + named, *([f"tests/{each}"] for each in NEAREST[folder].split())]
     return [
         [*stage, *(f"--ignore={done}" for before in stages[:at] for done in before)]
         for at, stage in enumerate(stages[:most])
-        if stage not in stages[:at]
+        if stage and stage not in stages[:at]
     ]
 
 

@@ -92,7 +92,13 @@ class CallSelector(NamedTuple):
         )
 
     def is_near(self, number: int) -> bool:
-        """Return whether one of the next few calls after ``number`` was requested by its own."""
+        """Return whether one of the next few calls after ``number`` was requested by its own.
+
+        >>> [number for number in range(1, 9) if CallSelector.parse("7").is_near(number)]
+        [3, 4, 5, 6]
+        >>> [number for number in range(1, 9) if CallSelector.parse("7:8").is_near(number)]
+        [3, 4, 5, 6, 7]
+        """
         if self.number is not None:
             return number < self.number <= number + _AHEAD
         return any(

@@ -12,6 +12,7 @@ from gradstep.console.session import Session
 from gradstep.contract.lookup import engine_of
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting
 from gradstep_tui.commands.fail_on import FailOn
+from tests.both import TORCH
 
 
 def test_what_a_function_of_the_programs_changed_is_undone() -> None:
@@ -118,6 +119,21 @@ def test_a_call_of_the_core_in_which_nothing_is_found_needs_no_session(condition
     plain, watch = train(), FailOn(condition)
     with intercepting(handle, CallSelector(), look=watch.quick_look):
         assert train() == plain
+
+
+@pytest.mark.parametrize("library", ["autograd_core", TORCH])
+def test_a_sum_that_alone_meets_a_condition_is_not_passed_over(library: str) -> None:
+    x = pytest.importorskip(library).ones(2, requires_grad=True)
+    y = x * 0.1
+    loss, watch, seen = (y * 3 + y * 4).sum(), FailOn("rms > 5"), []
+
+    def handle(found: InterceptedCall) -> bool:
+        seen.append(found.title)
+        return False
+
+    with intercepting(handle, CallSelector(), look=watch.quick_look):
+        loss.backward()
+    assert len(seen) == 1
 
 
 def test_a_pass_in_anomaly_mode_is_not_heard_in_place_of_a_session() -> None:

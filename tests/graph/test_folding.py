@@ -85,7 +85,31 @@ def test_few_repeats_are_all_drawn_each_in_its_frame() -> None:
     graph = sample_graphs.residual(5)
     whole = fold(graph)
     assert whole == graph
-    assert sorted({frame.label for frame in whole.frames}) == [f"blocks.{n}" for n in range(5)]
+    assert sorted(frame.label for frame in whole.frames) == [f"blocks.{n}" for n in range(5)]
+
+
+def test_a_module_that_ran_twice_has_a_frame_for_each_time_and_one_for_its_parameters() -> None:
+    class Twice(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = nn.Sequential(
+                *(nn.Sequential(nn.Linear(4, 4), nn.Tanh()) for _ in range(3))
+            )
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            x = self.blocks(x)
+            return self.blocks((x.exp() + 1).log() * x.sigmoid())
+
+    net = Twice()
+    with trace():
+        loss = net(torch.ones(2, 4)).sum()
+    whole = fold(capture(loss))
+    framed = [frame.members for frame in whole.frames if frame.label == "blocks.0"]
+    assert [sorted({whole.address(id) for id in members}) for members in framed] == [
+        ["blocks.0.0/addmm:1", "blocks.0.1/tanh:1"],
+        ["blocks.0.0/addmm:2", "blocks.0.1/tanh:2"],
+        ["blocks.0.0.bias", "blocks.0.0.weight"],
+    ]
 
 
 def test_an_instance_opens_by_its_name() -> None:

@@ -137,6 +137,18 @@ def test_what_is_not_there_is_said(
     assert said in told
 
 
+@pytest.mark.parametrize(("calls", "end"), [(11, "9, 10, 11"), (12, "9, 10, ... 12")])
+def test_of_many_calls_the_first_ten_and_the_last_are_listed(
+    calls: int, end: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with recording(tmp_path / "run.gsr", Schedule(every=1)):
+        for _ in range(calls):
+            x.exp().sum().backward()
+    _, told = ran(capsys, "render", "--call", "99", str(tmp_path / "run.gsr"))
+    assert f"--call takes 1, 2, 3, 4, 5, 6, 7, 8, {end}" in told.splitlines()[-1]
+
+
 def test_a_damaged_file_is_said_to_be_one(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

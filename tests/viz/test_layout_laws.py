@@ -33,7 +33,15 @@ from gradstep_viz.picture.model import VIEWS, View
 from gradstep_viz.picture.records import Records
 from gradstep_viz.picture.subject import graph_of_session
 from tests.viz import picture_programs, sample_graphs, sample_programs
-from tests.viz.laws import check, check_labels, check_saved_lines, inside, label_places, points_of
+from tests.viz.laws import (
+    check,
+    check_labels,
+    check_saved_lines,
+    cut_labels,
+    inside,
+    label_places,
+    points_of,
+)
 from tests.viz.sample_programs import graph_of
 
 SAMPLES = [
@@ -231,6 +239,12 @@ def test_every_label_of_the_samples_finds_a_place(graph: Graph, view: View) -> N
     picture = make_picture(graph, view)
     labelled = [line for line in picture.lines if line.label]
     assert len(label_places(picture, lay_out(picture))) == len(labelled)
+
+
+def test_labels_get_room_until_no_line_cuts_one() -> None:
+    graph = fold(picture_programs.graph_of("small_gpt", "core"))
+    picture = make_picture(graph, "backward")  # whose labels need more room twice
+    assert cut_labels(picture, lay_out(picture)) == []
 
 
 @pytest.mark.parametrize("share", [0, 0.1, 0.25, 0.5, 0.7, 1])
