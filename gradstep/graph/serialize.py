@@ -45,6 +45,7 @@ import math
 import re
 from typing import Any, get_args
 
+from gradstep.graph.bounded_json import allowed, parsed
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import (
     Cost,
@@ -178,8 +179,9 @@ def _statistics_record(stats: Statistics) -> dict[str, float | str]:
 
 
 @collector_paused()
-def from_json(text: str) -> Graph:
-    """Read the output of :func:`to_json`. A ValueError says which entry is wrong, and how.
+def from_json(text: str, most: int | None = None) -> Graph:
+    """Read the output of :func:`to_json`. A ValueError says which entry is wrong, and how; or that
+    its values take more than ``most`` bytes, by default what a file of this length may take.
 
     >>> from gradstep.graph.builder import GraphBuilder
     >>> from gradstep.graph.serialize import from_json, to_json
@@ -190,8 +192,8 @@ def from_json(text: str) -> Graph:
     True
     """
     try:
-        document = json.loads(text)
-    except ValueError as error:
+        document = parsed(text, allowed(len(text)) if most is None else most)
+    except json.JSONDecodeError as error:
         raise ValueError(f"this is not JSON: {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"this is not a gradstep graph: 'format' is not {FORMAT!r}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Collection, Sequence
+from io import StringIO
 from pathlib import Path
 
 from gradstep.capturing.names import Names
@@ -95,5 +96,5 @@ def keep_texts(run: Run, files: Collection[str]) -> None:
     """Have the lines of ``files`` read from the recording, too."""
     for file in sorted(files):
         text = run.source(file) or ""
-        lines = text.splitlines(keepends=True)
+        lines = [*StringIO(text)]  # as files are read: a form feed ends no line
         linecache.cache[file] = (len(text), None, lines, file)

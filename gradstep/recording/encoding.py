@@ -13,6 +13,7 @@ from typing import Any, Final, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.graph.bounded_json import parsed
 from gradstep.graph.model import HookChange, Shape, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
@@ -33,8 +34,7 @@ from gradstep.recording.facts import (
 from gradstep.records import CallKind, HookKind
 
 Row = tuple[Any, ...]
-LONGEST: Final = 1 << 28
-"""Bytes of a text that is read from a compressed one."""
+_LONGEST_SHAPE: Final = 4096  # characters
 _STATISTICS: Final = Statistics._fields[:7]
 """What a file has of a description: not the sign of what is infinite."""
 _NOTHING: Final = (None,) * len(_STATISTICS)
@@ -45,9 +45,9 @@ def packed(value: object) -> bytes:
     return zlib.compress(json.dumps(value, separators=(",", ":")).encode(), 1)
 
 
-def unpacked(data: bytes) -> Any:
-    """Return what :func:`packed` was given."""
-    return json.loads(text_of(data))
+def unpacked(data: bytes, most: int) -> Any:
+    """Return what :func:`packed` was given; it takes at most ``most`` bytes."""
+    return parsed(text_of(data, most), most)
 
 
 def compressed(text: str) -> bytes:
@@ -55,16 +55,16 @@ def compressed(text: str) -> bytes:
     return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
 
-def text_of(data: bytes) -> str:
-    """Return what was compressed.
+def text_of(data: bytes, most: int) -> str:
+    """Return what was compressed; it takes at most ``most`` bytes.
 
     Raises:
-        ValueError: it is not such a text, or longer than one can be.
+        ValueError: it is not such a text, or takes more.
     """
     unpack = zlib.decompressobj()
-    text = unpack.decompress(data, LONGEST)
+    text = unpack.decompress(data, most // 4)  # a character takes four bytes at most
     if unpack.unconsumed_tail or not unpack.eof:
-        raise ValueError("a text is cut off, or too long")
+        raise ValueError("a text is cut off, or too long for a file of this size")
     return text.decode("utf-8", "surrogatepass")
 
 
@@ -123,7 +123,11 @@ def shape_row(shape: Shape | None) -> str | None:
 @lru_cache(maxsize=4096)
 def shape_of(text: Any) -> Shape | None:
     """Return the shape of a text."""
-    return None if text is None else tuple([_count(number) for number in _list(json.loads(text))])
+    if text is None:
+        return None
+    if len(_text(text)) > _LONGEST_SHAPE:
+        raise ValueError("no tensor has as many dimensions")
+    return tuple([_count(number) for number in _list(json.loads(text))])
 
 
 # --- rows of the tables -------------------------------------------------------------------------
@@ -197,7 +201,7 @@ def call_of(row: Row, structure: str) -> CallFacts:
         raise ValueError(f"there is no kind {kind!r}, or no level {level!r}")
     return CallFacts(
         _count(index), cast("CallKind", kind), _count(number), source_of(file, line),
-        cast("Level", level), structure, tuple([_text(text) for text in _list(json.loads(roots))]),
+        cast("Level", level), structure, tuple([_text(text) for text in _list(parsed(roots))]),
         number_of(loss), None if nodes is None else _count(nodes), _count(step),
         number_of(began) or 0.0, number_of(seconds), None if memory is None else _count(memory),
         bool(is_finished), _text(error), bool(is_troubled),

@@ -3,7 +3,6 @@ read is checked."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sqlite3
@@ -21,6 +20,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.graph.bounded_json import allowed, parsed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.guest.collector import collector_paused
@@ -42,6 +42,9 @@ _ERRORS: Final = (
     sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError,
     RecursionError, MemoryError, zlib.error,
 )  # fmt: skip
+_ROW: Final = 6  # bytes that a row takes at least
+_LINE: Final = 100  # bytes that a line takes in Python
+_CACHED: Final = 1 << 26  # characters of documents
 _LONGEST: Final = schema.CHUNK + (1 << 28)
 """Bytes of a single value that is read."""
 
@@ -77,7 +80,8 @@ class FileRun:
                 f"{schema.VERSION}",
                 remedy="install a newer gradstep",
             )
-        self._most = 0  # rows that so many bytes can hold
+        self._most = 0  # bytes in the file
+        self._texts: dict[str, int] = {}  # what the sources take that were read
         self._database = self._open(path, is_logged=head[18:20] == b"\2\2")
         try:
             with self._reading():
@@ -121,7 +125,7 @@ class FileRun:
         if {tuple(row) for row in statements} != schema.expected():
             raise ValueError("its tables are not those of a recording")
         self._meta = {
-            str(key): json.loads(value)
+            str(key): parsed(value, allowed(self._most))
             for key, value in self._rows("SELECT key, value FROM meta LIMIT 100")
         }
         if not isinstance(self.header.command, tuple):
@@ -141,9 +145,12 @@ class FileRun:
             raise BadRecording(f"{self.path} is damaged ({reason})") from None
 
     def _rows(self, query: str, *given: Any) -> Iterator[encoding.Row]:
-        """Yield what a query finds; pages of a damaged file may lead to each other for ever."""
-        for count, row in enumerate(self._database.execute(query, given)):
-            if count > self._most:
+        """Yield what a query finds; pages of a damaged file may lead to each other for ever, and
+        rows to the same page."""
+        room = self._most
+        for row in self._database.execute(query, given):
+            room -= _ROW + sum([len(value) for value in row if type(value) in (str, bytes)])
+            if room < 0:
                 raise ValueError("it has more rows than room for them")
             yield row
 
@@ -294,7 +301,7 @@ class FileRun:
         query = "SELECT document FROM structures WHERE key = ?"
         with self._reading():
             for (document,) in self._rows(query, structure):
-                return _graph_of(document)
+                return _graph_of(document, allowed(self._most))
         raise NotRecorded(f"there is no structure {structure!r}")
 
     def flow(self, index: int, *, steps: bool = True) -> Flow | None:
@@ -315,7 +322,9 @@ class FileRun:
         values = encoding.values_of(rows, array)
         nodes = self._places("node", index, len(graph), len(values))
         edges = self._places("edge", index, graph.edge_count, len(values))
-        flow = encoding.flow_of(encoding.unpacked(facts), values, nodes, edges, steps)
+        flow = encoding.flow_of(
+            encoding.unpacked(facts, allowed(self._most)), values, nodes, edges, steps
+        )
         _require_places(flow, graph)
         return flow
 
@@ -343,14 +352,29 @@ class FileRun:
     def source(self, file: str) -> str | None:
         with self._reading():
             for (text,) in self._rows("SELECT text FROM sources WHERE file = ?", file):
-                return encoding.text_of(text)
+                known = encoding.text_of(text, allowed(self._most))
+                self._texts[file] = len(known) * 4 + known.count("\n") * _LINE
+                if sum(self._texts.values()) > allowed(self._most):
+                    raise ValueError("a text has more lines than a file of this size can have")
+                return known
         return None
 
 
-@lru_cache(maxsize=8)
-def _graph_of(document: bytes) -> Graph:
-    """Return a graph; runs that are compared have many in common."""
-    return from_json(encoding.text_of(document))
+_graphs: Final[dict[bytes, tuple[int, Graph]]] = {}
+"""Graphs that were read last, with the lengths of their documents."""
+
+
+def _graph_of(document: bytes, most: int) -> Graph:
+    """Return a graph, which may take ``most`` bytes while it is read; runs that are compared have
+    many in common."""
+    if document in _graphs:
+        _graphs[document] = _graphs.pop(document)
+    else:
+        text = encoding.text_of(document, most)
+        _graphs[document] = len(text), from_json(text, most)
+    while len(_graphs) > 8 or (len(_graphs) > 1 and sum(n for n, _ in _graphs.values()) > _CACHED):
+        del _graphs[next(iter(_graphs))]
+    return _graphs[document][1]
 
 
 def _require_places(flow: Flow, graph: Graph) -> None:
