@@ -27,6 +27,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 can_fork = hasattr(os, "fork")
 TORCH = ("torch", "torch.distributed.fsdp", "torch._dynamo")
+ENGINES = ("gradstep.engines.native", "gradstep.engines.pytorch", "gradstep.findings")
 IMPORTS_TORCH = re.compile(r"^\s*(import|from) torch\b", re.MULTILINE)
 
 
@@ -78,16 +79,51 @@ def run_together(
         ]
 
 
+def run_beside(
+    runs: Sequence[Sequence[str]], folders: Sequence[Path]
+) -> list[CompletedProcess[str]]:
+    """Run ``python ARGUMENTS`` for each of ``runs`` in a folder of its own, at the same time.
+
+    The engine for PyTorch has been imported, too: it takes longer than most programs of tests.
+    """
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8"}
+    with tempfile.TemporaryDirectory() as streams:
+        files = [[Path(streams, f"{name}{n}") for name in ("out", "err")] for n in range(len(runs))]
+        if can_fork:
+            orders = [
+                [list(run), str(folder), environment, *map(str, paths)]
+                for run, folder, paths in zip(runs, folders, files, strict=True)
+            ]
+            codes = _order(orders, _server(*TORCH, *ENGINES))
+        else:
+            codes = [
+                _start(run, folder, [environment], [paths], True)[0]
+                for run, folder, paths in zip(runs, folders, files, strict=True)
+            ]
+        return [
+            CompletedProcess(
+                list(run),
+                code,
+                out.read_text("utf-8", "replace"),
+                err.read_text("utf-8", "replace"),
+            )
+            for run, code, (out, err) in zip(runs, codes, files, strict=True)
+        ]
+
+
 def _fork(
     arguments: Sequence[str], folder: Path, environments: Any, files: Any, with_torch: bool
 ) -> list[int]:
-    server = _server(with_torch)
-    assert server.stdin is not None
-    assert server.stdout is not None
     orders = [
         [list(arguments), str(folder), environment, *map(str, paths)]
         for environment, paths in zip(environments, files, strict=True)
     ]
+    return _order(orders, _server(*(TORCH if with_torch else ())))
+
+
+def _order(orders: list[Any], server: subprocess.Popen[str]) -> list[int]:
+    assert server.stdin is not None
+    assert server.stdout is not None
     server.stdin.write(json.dumps(orders) + "\n")
     server.stdin.flush()
     codes: list[int] = json.loads(server.stdout.readline())
@@ -137,9 +173,9 @@ def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
 
 
 @cache
-def _server(with_torch: bool) -> subprocess.Popen[str]:
+def _server(*modules: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, __file__, *(TORCH if with_torch else ())]
+    command = [sys.executable, __file__, *modules]
     return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True)
 
 
@@ -155,7 +191,10 @@ def _serve() -> None:
             if not each.name.startswith("gradstep_viz.sphinx"):
                 import_module(each.name)
     for name in sys.argv[1:]:
-        import_module(name)
+        package = import_module(name)
+        if name in ENGINES:
+            for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+                import_module(each.name)
     gc.freeze()  # what is imported stays, and is not copied to be looked at
     for line in sys.stdin:
         sys.stdout.flush()
@@ -174,7 +213,7 @@ def _carry_out(
     """Be ``python ARGUMENTS``, up to its end; taking all the modules apart is left out there."""
     import atexit
     import runpy
-    import traceback
+    import warnings
 
     os.chdir(folder)
     os.environ.clear()
@@ -186,6 +225,10 @@ def _carry_out(
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
     code: object = 0
+    if arguments[0] == "-W":
+        sys.warnoptions.append(arguments[1])
+        warnings.simplefilter(arguments[1])  # type: ignore[arg-type]
+        arguments = arguments[2:]
     try:
         if arguments[0] == "-m":
             sys.argv, sys.path[0] = arguments[1:], folder
@@ -195,8 +238,8 @@ def _carry_out(
             _ = runpy.run_path(arguments[0], run_name="__main__")  # there until the process ends
     except SystemExit as exit:
         code = exit.code or 0
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        sys.excepthook(type(error), error, error.__traceback__)
         code = 1
     if not isinstance(code, int):
         print(code, file=sys.stderr)

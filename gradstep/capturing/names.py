@@ -326,7 +326,9 @@ def _has(named: Iterable[Any]) -> bool:
 
 
 def _is_optimizer(value: Any) -> bool:
-    return class_has(value, "zero_grad") and type(attribute_of(value, "param_groups")) is list
+    return (
+        class_has(value, "zero_grad", "step") and type(attribute_of(value, "param_groups")) is list
+    )
 
 
 def _is_scaler(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -425,6 +426,11 @@ class Engine(Protocol):
     def rule_line(self, node: EngineNode) -> Source | None:
         """Return the line where the user wrote the rule of ``node``, None where they did not."""
         return None
+
+    def unseen(self) -> AbstractContextManager[None]:
+        """Within it, modes and subclasses of tensors that the program has see nothing of what is
+        done; nothing of the program's runs there."""
+        return nullcontext()
 
     def isolated(self, function: Callable[[], T]) -> T:
         """Return what ``function``, which works with Reruns, returns, undisturbed by the program

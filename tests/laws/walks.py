@@ -26,6 +26,11 @@ LOOKS = (
     "list", "frame {place}", "lint", "check", "why {leaf}", "certify", "difference", "mark here",
     "help next", "no such command",
 )  # fmt: skip
+REFUSED = frozenset([
+    "enter", "leave", "delete 1", "disable 1", "enable 1", "ignore 1 2", "no such command",
+    "certify", "check", "print in", "print rms", "print saved.self", "display rms", "up", "down",
+])  # fmt: skip
+"""What is refused in some places, and what runs code of the program's again."""
 EDITS = (
     "scale {place} 2", "scale 0.5", "set {place} 0.5", "zero {place}", "clip 0.1", "mute",
     "mute {place} out.0", "unmute", "scale {leaf}.grad 3", "zero {leaf}.grad", "undo",
@@ -96,6 +101,12 @@ def random_walk(rng: random.Random, kind: Kind) -> Walk:
         kind.certifies,
         rng.random() < 0.1,
     )
+
+
+def random_lines(rng: random.Random) -> list[str]:
+    """Make lines for any program, which run nothing of it again."""
+    menu = [each for each in (*MOVES, *STOPS, *LOOKS) if "{" not in each and each not in REFUSED]
+    return [rng.choice(menu) for _ in range(rng.choice([1, 2, 8]))]
 
 
 def _lines(rng: random.Random, edits: bool) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -132,9 +132,9 @@ class PyTorchEngine(Engine):
         if call.is_grad:
             return []
         if call.inputs:
-            return [
-                tensor.origin for tensor in call.inputs if isinstance(tensor.origin, torch.Tensor)
-            ]
+            given = [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
+            with unobserved():  # PyTorch warns of whoever reads the .grad of another
+                return [tensor for tensor in given if tensor.is_leaf or tensor.retains_grad]
         with unobserved():
             nodes = nodes_behind(call.arguments.outputs)
             return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
@@ -256,6 +256,9 @@ class PyTorchEngine(Engine):
         from gradstep.engines.pytorch.rerun import rule_of
 
         return rule_of(node)
+
+    def unseen(self) -> AbstractContextManager[None]:
+        return unobserved()
 
     def isolated(self, function: Callable[[], T]) -> T:
         # as above

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from operator import index
 from threading import Lock
 from types import FrameType
 from typing import Any, Final
@@ -105,11 +106,21 @@ def _read_call(arguments: Arguments) -> TorchCall | None:
     ends = (*arguments.outputs, *arguments.inputs)
     if not all(isinstance(end, torch.Tensor | GradientEdge) for end in ends):
         return None
+    if not all(map(_is_flag, (arguments.keep, arguments.graph))):
+        return None
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
     if not all(root.requires_grad for root in roots):
         return None
     return call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
+
+
+def _is_flag(value: Any) -> bool:
+    """Return whether PyTorch takes ``value`` for true or false: a number of one byte."""
+    try:
+        return 0 <= index(value) < 256
+    except TypeError:
+        return False
 
 
 def _leave_out_own_frames(roots: Any) -> None:

@@ -8,6 +8,7 @@ twice.  What is to run is what asked, without being asked again.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import (
     BuiltinFunctionType,
     ClassMethodDescriptorType,
@@ -36,15 +37,24 @@ GETTER: Final = type(torch.Tensor.shape.__get__)
 def original(function: Any, asked_from: FrameType) -> Any:
     """Return what asks where PyTorch tells a mode of ``function``, in the frame that calls
     ``__torch_function__``."""
+    kind: Any = type(function)
     if asked_from.f_code is _ASKING:
         asking = asked_from.f_back
         if asking is None or getattr(function, "__code__", None) is asking.f_code:
             return function
+        if _is_call_of(kind, asking.f_code):  # it named itself, not by a name
+            return function
         return _function_of(asking) or function
-    kind = type(function)
     if kind in OF_C or (kind is GETTER and type(function.__self__) is GetSetDescriptorType):
         return function
     return _method_below(function)
+
+
+@lru_cache(maxsize=1024)
+def _is_call_of(kind: Any, code: CodeType) -> bool:
+    """Return whether ``code`` is that of ``__call__`` of a class, or of one it inherits from."""
+    calls = [vars(each).get("__call__") for each in kind.__mro__]
+    return any(getattr(call, "__code__", None) is code for call in calls)
 
 
 _functions: Final[dict[CodeType, Any]] = {}

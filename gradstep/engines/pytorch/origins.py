@@ -513,7 +513,7 @@ def _modes_around() -> tuple[int, Any]:
 
 def _is_plain(module: Any) -> bool:
     """Return whether a module is PyTorch's own, and was given no function of the program's."""
-    tables = (module._forward_hooks, module._forward_pre_hooks)
+    tables = [vars(module).get(name) for name in ("_forward_hooks", "_forward_pre_hooks")]
     return (
         type(module).__module__.startswith("torch.nn.modules.")
         and not any(tables)

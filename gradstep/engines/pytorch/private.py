@@ -506,6 +506,10 @@ def hook_nodes(
 _functions_disabled: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext
 )
+functions_enabled: Final[Callable[[], AbstractContextManager[None]]] = (
+    _find("_C._EnableTorchFunction") or nullcontext
+)
+"""Within it, modes and subclasses see what is done although ``unobserved`` is around it."""
 _pop_dispatch_mode: Final[Any] = _find("_C._pop_torch_dispatch_stack")
 _push_dispatch_mode: Final[Any] = _find("_C._push_on_torch_dispatch_stack")
 

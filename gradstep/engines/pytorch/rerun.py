@@ -32,10 +32,12 @@ from gradstep.engines.pytorch.originals import TensorBase, original
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     functions,
+    functions_enabled,
     grad_enabled,
     is_shared_with_processes,
     set_version,
     torch_c,
+    unobserved,
 )
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
@@ -132,7 +134,8 @@ def apart(function: Callable[[], T]) -> T:
         current.set(origins)
         interceptor.set(None)  # passes made here are not the program's
         try:
-            distinct.append(function())
+            with unobserved():  # subclasses of tensors go with their values
+                distinct.append(function())
         except BaseException as error:
             raised.append(error)
 
@@ -261,7 +264,7 @@ class Rerun:
         call = self._call_made
         if call.random is not None:
             set_random_state(call.random)
-        with self._undone():
+        with functions_enabled(), self._undone():
             tensors = [TensorBase.clone(like) for like in self._likes]
             leaves = []
             for at, point in zip(self._places, points, strict=True):

@@ -18,7 +18,6 @@ from gradstep.engines.pytorch.private import (
     functions,
     grad_enabled,
     is_copied,
-    is_shared_with_processes,
     is_whole_here,
     part_of_process,
     set_version,
@@ -214,8 +213,8 @@ def _part_here(tensor: torch.Tensor, kind: type) -> torch.Tensor | None:
         return part
     if _runs_no_code(kind):
         return tensor
-    # its ops run code of whoever wrote the class
-    if not kind.__module__.startswith(_ALONE) and is_shared_with_processes():
+    # its ops run code of whoever wrote the class, which may refuse ours, or wait for others
+    if not kind.__module__.startswith(_ALONE):
         return None
     return tensor if all(part is here(part) for part in _inner(tensor)) else None
 
@@ -224,8 +223,8 @@ def _runs_no_code(kind: Any) -> bool:
     return kind.__torch_dispatch__ is torch.Tensor.__torch_dispatch__
 
 
-_ALONE: Final = ("torch.nested.", "torch.masked.", "torch.sparse.")
-"""Modules of PyTorch whose tensors are of one process."""
+_ALONE: Final = ("torch.nested.", "torch.sparse.")
+"""Modules of PyTorch whose tensors are of one process, and take the ops of any other."""
 
 
 def _inner(tensor: Any) -> Iterator[torch.Tensor]:

@@ -111,11 +111,11 @@ class Watch:
         facts = CallFacts(index, kind, number, source, "leaves", began=perf_counter())  # type: ignore[arg-type]
         closely = False
         look = Look(engine, call, names, facts, ())
-        with within_fence(facts.title):
+        with within_fence(facts.title), engine.unseen():
             closely = self._is_looked_at(engine, call, nth)
             self._before(look, closely=closely)
         before = None
-        with within_fence(f"the leaves of {facts.title}"):
+        with within_fence(f"the leaves of {facts.title}"), engine.unseen():
             before = self._leaves.before(engine, call, lambda: names)
         self._run.add_begun(facts)
         started, own = perf_counter(), process_time()
@@ -123,7 +123,7 @@ class Watch:
         self._to_ask.discard(self._line)
         answer = self._carry_out(look, asks=asks)
         seconds, own = perf_counter() - started, process_time() - own
-        with within_fence(f"what {facts.title} made"):
+        with within_fence(f"what {facts.title} made"), engine.unseen():
             self._note_reached_inside()
             described = () if before is None else self._leaves.after(engine, before)
             loss = engine.scalar_statistics(call.roots[0]) if len(call.roots) == 1 else None

@@ -61,9 +61,9 @@ from gradstep.engines.pytorch.stepping.steps import StepMaker
 from gradstep.engines.pytorch.tensors import (
     copy_of,
     describe_later,
+    differ,
     extent_of,
     numbers_of,
-    same_bits,
 )
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.guest.collector import collector_paused, collector_slowed
@@ -531,7 +531,7 @@ class TorchDriver(BasicDriver):
             yield
 
     def agree(self, one: Any, other: Any) -> bool:
-        return same_bits(one, other)
+        return not differ(one, other)  # what cannot be read is no untruth
 
     def runs_user_code(self, index: int) -> bool:
         node = self.order[index]
