@@ -48,6 +48,7 @@ from gradstep.engines.pytorch.tensors import (
     is_plain,
     is_single,
     part_shape,
+    shape_of,
 )
 from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Shape, Source
@@ -315,7 +316,9 @@ def moved(tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
                 distances[at] = statistics.moved(view_of(TensorBase.detach(tensor)), view_of(copy))
                 continue
             now, then = here(tensor), here(copy)
-            if now is not None and then is not None and now.shape == then.shape:
+            if now is None or then is None or (shape := shape_of(now)) is None:
+                continue  # a nested one has parts
+            if shape == shape_of(then):
                 # it may be on another device now
                 with suppress(RuntimeError, NotImplementedError):
                     difference = TensorBase.sub(TensorBase.detach(now), then)
