@@ -118,8 +118,13 @@ def main() -> None:
         )
         os.chdir(ROOT)
     for command, picture, script in (
-        (f"render --width {COLUMN}", "pytorch-digits.svg", "samples/pytorch_digits.py"),
-        (f"render --width {README}", "replaced-head.svg", "samples/bugs/replaced_head.py"),
+        (f"render --view both --width {COLUMN}", "pytorch-digits.svg", "samples/pytorch_digits.py"),
+        (
+            f"render --view both --width {README}",
+            "replaced-head.svg",
+            "samples/bugs/replaced_head.py",
+        ),
+        ("render --view flow", "pytorch-digits-rows.svg", "samples/pytorch_digits.py"),
         ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),
     ):
         words = [*command.split(), "-o", str(IMAGES / picture), script]

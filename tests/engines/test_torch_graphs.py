@@ -237,7 +237,7 @@ def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> No
     )
     assert len(epochs) == 3
     assert float(epochs[-1][1]) > 95
-    options = ["--width", "736", "-o", "-"]  # as docs/make_images.py has it
+    options = ["--view", "both", "--width", "736", "-o", "-"]  # as docs/make_images.py has it
     arguments = ["-m", "gradstep", "render", *options, "samples/pytorch_digits.py"]
     drawn = run_python(arguments, ROOT).stdout
     shown = (ROOT / "docs" / "images" / "pytorch-digits.svg").read_text("utf-8")
