@@ -117,8 +117,9 @@ def main() -> None:
             Photograph("debug-recorded-nan", "nan.gsr", ("catch nan", "continue"), size=(132, 30))
         )
         os.chdir(ROOT)
+    both = "render --view both"
     for command, picture, script in (
-        (f"render --view both --width {COLUMN}", "pytorch-digits.svg", "samples/pytorch_digits.py"),
+        (f"{both} --width {COLUMN}", "pytorch-digits.svg", "samples/pytorch_digits.py"),
         (
             f"render --view both --width {README}",
             "replaced-head.svg",
