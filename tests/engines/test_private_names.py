@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
+import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from gradstep import contract  # noqa: E402
 from gradstep.contract import lookup  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.attach import attached  # noqa: E402
@@ -18,6 +24,7 @@ from tests.forking import can_fork, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
+ENGINE = Path(private.__file__).parent
 SCRIPT = """\
 import torch
 x = torch.ones(2, requires_grad=True)
@@ -80,13 +87,110 @@ def test_fsdp_still_has_each_private_name(name: private.PrivateName) -> None:
     ), f"without {name.path}, {name.lost}"
 
 
-def test_no_file_but_private_uses_a_private_name() -> None:
-    names = (*private.NAMES, *private.FSDP_ATTRIBUTES)
-    last = {name.path.rpartition(".")[2] for name in names}
-    for file in Path(private.__file__).parent.glob("*.py"):
+class Pair(NamedTuple):
+    """Has what Python gives to each NamedTuple, which some of PyTorch's objects are."""
+
+    first: int
+
+
+@cache
+def names_of_pytorch() -> set[str]:
+    """Return the names of attributes that objects of PyTorch have, but for those that Python gives
+    to objects, functions, classes and modules."""
+    leaf = torch.ones(2, requires_grad=True)
+    node = (leaf * 2).grad_fn
+    objects = (
+        torch, torch.autograd, torch.autograd.graph, torch.autograd.Function, leaf, node,
+        torch.nn.Linear(1, 1), torch.nn.Linear, torch.optim.SGD([leaf]), leaf.untyped_storage(),
+        torch.ops.aten.add, torch.ops.aten.add.Tensor, leaf.dtype, leaf.device, private,
+        torch.autograd.graph.GradientEdge(node, 0), torch.autograd.function.BackwardCFunction,
+        torch.autograd.function.FunctionCtx, torch.utils._python_dispatch.TorchDispatchMode,
+    )  # fmt: skip
+    of_python = {
+        *dir(Pair(1)),
+        *dir(object),
+        *dir(test_no_file_but_private_knows_what_pytorch_does_not_document),
+        *dir(type),
+        *dir(sys),
+    }
+    return {name for each in objects for name in dir(each)} - of_python
+
+
+@cache
+def own_names() -> set[str]:
+    """Return the names of attributes that classes of the engine, and of what it makes, declare or
+    give to their objects."""
+    names = set()
+    for file in (*ENGINE.rglob("*.py"), *Path(contract.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+                names |= {node.attr} if is_of_us(node.value) else set()
+            elif isinstance(node, ast.ClassDef):
+                for each in node.body:
+                    if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                        names.add(each.target.id)
+    return names
+
+
+def is_of_us(node: ast.expr) -> bool:
+    """Whether an attribute is asked for of an object of the class that the code is of."""
+    return isinstance(node, ast.Name) and node.id in ("self", "cls")
+
+
+def uses(tree: ast.AST, names: set[str], own: set[str]) -> Iterator[str]:
+    """Yield what code does with objects of PyTorch that only private.py may do."""
+    hidden = {name for name in names if name.startswith("_") and not name.endswith("__")}
+    behind = {"__func__", "__wrapped__", "__dict__"}
+    for node in ast.walk(tree):
+        seen = False
+        if isinstance(node, ast.Attribute) and not is_of_us(node.value):
+            is_private = node.attr.startswith("_") and not node.attr.endswith("__")
+            of_torch = ast.unparse(node).startswith("torch.")
+            changes = not isinstance(node.ctx, ast.Load)
+            seen = (
+                node.attr in hidden | behind
+                or (of_torch and (changes or is_private))
+                or (changes and node.attr in names - own)
+            )
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            texts = {each.value for each in node.args if isinstance(each, ast.Constant)}
+            seen = node.func.id in ("vars", "setattr", "delattr") or (
+                node.func.id in ("getattr", "hasattr") and bool(texts & (hidden | behind))
+            )
+        if seen:
+            yield f"{node.lineno}: {ast.unparse(node)}"
+
+
+def test_no_file_but_private_knows_what_pytorch_does_not_document() -> None:
+    """No file but private.py knows what PyTorch does not document, or changes its objects.
+
+    A name counts as PyTorch's if one of its objects has it. What is assigned to may also be of
+    ours, if a class of ours has that name.
+    """
+    names, own = names_of_pytorch(), own_names()
+    for file in sorted(ENGINE.rglob("*.py")):
         if file.name != "private.py":
-            text = file.read_text("utf-8")
-            assert not [name for name in last if f".{name}" in text], file
+            assert [*uses(ast.parse(file.read_text("utf-8")), names, own)] == [], file
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "tensor._version",
+        "torch._C",
+        "torch.nn.Module.__call__ = f",
+        "kind.step.__wrapped__",
+        "vars(torch.optim)",
+        "leaf.grad = None",
+        "setattr(kind, name, f)",
+        "f.__func__",
+        "getattr(module, '_forward_hooks', ())",
+        "del torch.Tensor.add",
+        "module.__dict__",
+    ],
+)
+def test_what_only_private_may_do_is_seen(code: str) -> None:
+    assert [*uses(ast.parse(code), names_of_pytorch(), own_names())]
 
 
 def test_a_name_that_is_gone_is_told_and_the_rest_goes_on(

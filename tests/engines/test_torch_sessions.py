@@ -19,7 +19,7 @@ from gradstep.console.session import Session  # noqa: E402
 from gradstep.contract.module_paths import OUTSIDE  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
-from gradstep.engines.pytorch.originals import TensorBase  # noqa: E402
+from gradstep.engines.pytorch.private import TensorBase  # noqa: E402
 from gradstep.engines.pytorch.stepping import kept_run  # noqa: E402
 from gradstep.engines.pytorch.stepping.thread_state import ThreadState  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402

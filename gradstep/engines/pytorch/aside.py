@@ -19,11 +19,13 @@ from gradstep.capturing.frames import user_source
 from gradstep.contract.tracing import following
 from gradstep.engines.pytorch.origins import Modules, Origins
 from gradstep.engines.pytorch.private import (
-    COMPILED_ID,
     COMPILES,
     RUNS,
     TRACES,
+    mark_as_compiled,
+    own_attributes,
     places_of,
+    replaced,
     sequence_nr,
     skip_code,
 )
@@ -58,8 +60,7 @@ def stepping_aside(origins: Origins, modules: Modules) -> Iterator[None]:
                 return compiled
             ours = away(compiled, traces=True)
             skip_code(ours.__code__)
-            if hasattr(ours, COMPILED_ID):  # else it counts as one that calls what is compiled
-                setattr(ours, COMPILED_ID, id(ours))
+            mark_as_compiled(ours)
             return ours
 
         return update_wrapper(compiling, compile)
@@ -69,7 +70,8 @@ def stepping_aside(origins: Origins, modules: Modules) -> Iterator[None]:
         @fenced(_ASIDE)
         def wrap(names: Iterable[tuple[str, str]], wrapper: Callable[[Any], Any]) -> None:
             for owner, name in places_of(names):
-                stack.enter_context(_wrapped(owner, name, wrapper))
+                ours = wrapper(own_attributes(owner)[name])
+                stack.enter_context(replaced(owner, name, ours))
 
         wrap(TRACES, partial(away, traces=True))
         wrap(RUNS, partial(away, traces=False))
@@ -116,16 +118,3 @@ class _Aside:
         start, line = self._start
         if line is not None and sequence_nr is not None and start != sequence_nr():
             self._origins.ran(start, sequence_nr(), line)
-
-
-@contextmanager
-def _wrapped(owner: Any, name: str, wrap: Callable[[Any], Any]) -> Iterator[None]:
-    """Within it, a function of PyTorch's is what ``wrap`` makes of it."""
-    usual = vars(owner)[name]
-    ours = wrap(usual)
-    setattr(owner, name, ours)
-    try:
-        yield
-    finally:
-        if vars(owner).get(name) is ours:  # who has put another there calls this one
-            setattr(owner, name, usual)

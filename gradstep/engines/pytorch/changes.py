@@ -11,8 +11,13 @@ from typing import Any, Final
 
 import torch
 
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import StorageWeakRef, memory_of, unseen
+from gradstep.engines.pytorch.private import (
+    StorageWeakRef,
+    TensorBase,
+    memory_of,
+    unseen,
+    version_counter,
+)
 from gradstep.graph.model import Source
 
 _MOST: Final = 1000
@@ -76,7 +81,7 @@ def version_of(given: Sequence[Any]) -> int | None:
         return None
     try:
         with unseen():
-            return int(given[0]._version)
+            return int(version_counter(given[0]))
     except RuntimeError:  # made in inference mode
         return None
 

@@ -8,8 +8,13 @@ from typing import Any
 
 import torch
 
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import functions, grad_enabled, unobserved, view_of
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    functions,
+    grad_enabled,
+    unobserved,
+    view_of,
+)
 from gradstep.engines.pytorch.tensors import here, is_plain, resolved
 from gradstep.graph import checksums as on_cpu
 

@@ -24,13 +24,14 @@ from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import TorchPlan, plan_of
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    TensorBase,
     functions,
     grad_enabled,
     hook_tables,
+    schema_of,
     unobserved,
     view_of,
 )
@@ -212,7 +213,7 @@ class PyTorchEngine(Engine):
     def input_of(self, node: TorchNode, name: str) -> int | None:
         entry = entry_of(node.name())
         op = op_of(entry)
-        given = None if op is None else {argument.name for argument in op._schema.arguments}
+        given = None if op is None else {argument.name for argument in schema_of(op).arguments}
         if name.startswith("result") or not (given is None or name.partition("[")[0] in given):
             return OWN_RESULT
         rules = () if entry is None or len(entry.rules) != len(node.edges) else entry.rules

@@ -17,8 +17,14 @@ import torch
 from numpy.typing import NDArray
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import grad_enabled, unobserved
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    base_of,
+    grad_enabled,
+    replaced,
+    schema_of,
+    unobserved,
+)
 from gradstep.engines.pytorch.schema import is_mutable
 from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
 from gradstep.guest.fence import fenced, within_fence
@@ -125,7 +131,7 @@ class Inputs:
             for number in numbers:
                 self._add(number, call)
             view: Any = args[0] if args and is_mutable(op) else None
-            base: Any = view._base if isinstance(view, torch.Tensor) else None
+            base: Any = base_of(view) if isinstance(view, torch.Tensor) else None
             if numbers and base is not None and view.dtype == base.dtype:
                 # made when the op is done: the place in the graph of the base that it changes
                 part = ViewRegion(
@@ -212,7 +218,8 @@ def _why_not(tensor: torch.Tensor) -> str:
 @lru_cache(maxsize=4096)
 def _names_of(op: Any) -> list[str]:
     return [
-        "input" if argument.name == "self" else argument.name for argument in op._schema.arguments
+        "input" if argument.name == "self" else argument.name
+        for argument in schema_of(op).arguments
     ]
 
 
@@ -252,7 +259,6 @@ def noting_functions(note: Note) -> Iterator[None]:
     what is to be told of the result."""
     base = torch.autograd.Function
     usual: Any = inspect.getattr_static(base, "apply")  # of Python or, since PyTorch 2.14, of C
-    is_own = "apply" in vars(base)
     noted = fenced(_FUNCTIONS)(note)
 
     @wraps(base.apply)
@@ -271,11 +277,5 @@ def noting_functions(note: Note) -> Iterator[None]:
                 done(result)
         return result
 
-    base.apply = classmethod(apply)
-    try:
+    with replaced(base, "apply", classmethod(apply)):
         yield
-    finally:
-        if is_own:
-            base.apply = usual
-        else:
-            del base.apply

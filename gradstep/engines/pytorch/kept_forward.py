@@ -16,8 +16,13 @@ from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import grad_enabled, unobserved
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    grad_enabled,
+    is_kept,
+    schema_of,
+    unobserved,
+)
 from gradstep.engines.pytorch.schema import tensors_in
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
@@ -77,7 +82,7 @@ class TorchKeptForward:
             inputs += tuple(
                 [
                     (_UNKNOWN, 0)
-                    for argument in op._schema.arguments
+                    for argument in schema_of(op).arguments
                     if str(argument.type) == "number" and not _is_told(node, entry, argument.name)
                 ]
             )
@@ -172,14 +177,14 @@ class TorchKeptForward:
     ) -> Iterator[tuple[str, Any]]:
         """List the arguments of an op, as far as its node tells them."""
         edges = iter(_inputs(node, entry))
-        for argument in op._schema.arguments:
+        for argument in schema_of(op).arguments:
             name = argument.name
             if any(name == rule for rule, _ in entry.rules):
                 if "[]" in str(argument.type):
                     yield name, [self._tensor(edge) for edge in edges]
                 else:
                     yield name, self._tensor(next(edges))
-            elif hasattr(type(node.origin), f"_saved_{name}"):
+            elif is_kept(type(node.origin), name):
                 yield name, signed(node.saved_argument(name))
             elif name in _SIZES and node.output_shape is not None:
                 yield name, list(node.output_shape)
@@ -235,7 +240,7 @@ def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> l
     if entry is None or op is None:
         return []
     rules = {name for name, _ in entry.rules}
-    names = [argument.name for argument in op._schema.arguments if argument.name not in rules]
+    names = [argument.name for argument in schema_of(op).arguments if argument.name not in rules]
     values = [node.value_of(name) for name in names if name in node.saved_names]
     return [value for value in values if value is not None and not value.requires_grad]
 
@@ -243,7 +248,7 @@ def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> l
 def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
     """Return the arguments of an op that are no tensors."""
     op = op_of(entry)
-    named = [] if op is None else [argument.name for argument in op._schema.arguments]
+    named = [] if op is None else [argument.name for argument in schema_of(op).arguments]
     arguments = {name: signed(node.saved_argument(name)) for name in named}
     return {
         name: value for name, value in arguments.items() if isinstance(value, int | float | list)
@@ -252,9 +257,7 @@ def _told(node: TorchNode, entry: Derivative | None) -> dict[str, Any]:
 
 def _is_told(node: TorchNode, entry: Derivative, name: str) -> bool:
     """Return whether a node has an argument of its op."""
-    return hasattr(type(node.origin), f"_saved_{name}") or any(
-        name == rule for rule, _ in entry.rules
-    )
+    return is_kept(type(node.origin), name) or any(name == rule for rule, _ in entry.rules)
 
 
 def op_of(entry: Derivative | None) -> Any:

@@ -14,9 +14,14 @@ import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import functions, run_backward, unobserved, unpack_hook
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    functions,
+    plain_run_backward,
+    unobserved,
+    unpack_hook,
+)
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 
@@ -105,7 +110,7 @@ def _node_of(root: Any) -> Any:
 def _words() -> str:
     """Return what PyTorch says of a graph that is freed."""
     freed = TensorBase.exp(functions.zeros((), device="cpu", requires_grad=True))
-    engine: Any = run_backward() or torch.autograd.Variable._execution_engine.run_backward
+    engine = plain_run_backward()
     seed = functions.ones((), device="cpu")
     for _ in range(2):
         try:

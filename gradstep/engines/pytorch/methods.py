@@ -7,7 +7,7 @@ would hear of each: in a loop over small steps, half of the time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import update_wrapper
 from typing import Any, Final, Protocol
 
@@ -15,7 +15,13 @@ import torch
 from torch.compiler import is_dynamo_compiling
 
 from gradstep.engines.pytorch.origins import Origins, current
-from gradstep.engines.pytorch.private import skip_code, unobserved
+from gradstep.engines.pytorch.private import (
+    own_attributes,
+    replaced,
+    skip_code,
+    steps_with_hooks,
+    unobserved,
+)
 from gradstep.guest.fence import within_fence
 
 _STEPS: Final = "what the steps of optimizers change"
@@ -36,7 +42,7 @@ class Suspended(Protocol):
 def passed_over(mode: Suspended, *names: str) -> Iterator[None]:
     """Within it, ``mode`` hears nothing of what these methods of PyTorch's optimizers do."""
     with _replaced(
-        (kind, name, _without(mode, method, _steps_alone))
+        (kind, name, method, _without(mode, method, _steps_alone))
         for kind in _optimizers()
         for name in names
         if (method := _prepared(kind, name)) is not None
@@ -47,8 +53,9 @@ def passed_over(mode: Suspended, *names: str) -> Iterator[None]:
 @contextmanager
 def backward_passed_over(mode: Suspended) -> Iterator[None]:
     """Within it, ``mode`` hears nothing of ``Tensor.backward``, unless that builds a graph."""
-    tensor = torch.Tensor
-    with _replaced([(tensor, "backward", _without(mode, tensor.backward, _builds_no_graph))]):
+    method = torch.Tensor.backward
+    ours = _without(mode, method, _builds_no_graph)
+    with _replaced([(torch.Tensor, "backward", method, ours)]):
         yield
 
 
@@ -76,50 +83,41 @@ def hooks_noted(origins: Origins) -> Iterator[None]:
     tensor = torch.Tensor
     with _replaced(
         [
-            (tensor, "register_hook", told(tensor.register_hook, hooked)),
-            (tensor, "retain_grad", told(tensor.retain_grad, retaining)),
+            (tensor, name, method, told(method, note))
+            for name, method, note in (
+                ("register_hook", tensor.register_hook, hooked),
+                ("retain_grad", tensor.retain_grad, retaining),
+            )
         ]
     ):
         yield
 
 
 @contextmanager
-def _replaced(methods: Iterable[tuple[Any, str, Any]]) -> Iterator[None]:
+def _replaced(methods: Iterable[tuple[Any, str, Any, Any]]) -> Iterator[None]:
     """Within it, classes have other methods, each around one of that name."""
-    changed = [(kind, name, name in vars(kind), ours) for kind, name, ours in methods]
-    try:
-        for kind, name, _, ours in changed:
+    with ExitStack() as stack:
+        for kind, name, method, ours in list(methods):
             skip_code(ours.__code__)
-            setattr(kind, name, ours)
+            stack.enter_context(replaced(kind, name, ours, method))
         yield
-    finally:
-        for kind, name, is_own, ours in changed:
-            if vars(kind).get(name) is not ours:  # who has put another there calls this one
-                continue
-            if is_own:
-                setattr(kind, name, ours.__wrapped__)
-            else:
-                delattr(kind, name)
 
 
 def _optimizers() -> list[Any]:
     """Return PyTorch's own kinds of optimizers."""
-    kinds = [value for value in vars(torch.optim).values() if isinstance(value, type)]
+    kinds = [each for each in own_attributes(torch.optim).values() if isinstance(each, type)]
     return [kind for kind in kinds if issubclass(kind, torch.optim.Optimizer)]
 
 
 def _prepared(kind: Any, name: str) -> Any:
     """Return a method of a kind of optimizers as it is once there is one of them, None where it has
     none of its own."""
-    method = vars(kind).get(name)
+    method = own_attributes(kind).get(name)
     if name == "zero_grad" or method is None:
         return method
     if kind is torch.optim.Optimizer:  # those that have no other cannot step
         return None
-    if not getattr(method, "hooked", False):
-        method = kind.profile_hook_step(method)
-        method.hooked = True
-    return method
+    return steps_with_hooks(kind, method)
 
 
 def _steps_alone(optimizer: Any, *args: Any, **kwargs: Any) -> bool:

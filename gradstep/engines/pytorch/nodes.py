@@ -14,17 +14,21 @@ import torch
 import torch.utils.checkpoint
 
 from gradstep.engines.pytorch.formulas import formulas
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    TensorBase,
     Untold,
+    function_of,
     grad_enabled,
     hook_tables,
+    kept,
+    kept_raw,
     memory_of_saved,
     metadata_of,
     node_behind,
     read_alone,
+    saved_places,
     sequence_nr_of,
     unobserved,
     unpack_hook,
@@ -158,20 +162,19 @@ class TorchNode:
         """Return what it keeps as ``name``, None where that is gone or would run code of the
         program's."""
         name, _, rest = name.partition("[")
-        place = "saved_tensors" if self.is_function else f"_saved_{name}"
         try:
-            if self._unpacks("_raw_saved_tensors" if self.is_function else f"_raw_saved_{name}"):
+            if self._unpacks("tensors" if self.is_function else name):
                 return None
-            value = getattr(self.origin, place, None)
+            held = self.origin.saved_tensors if self.is_function else kept(self.origin, name)
         except RuntimeError:
             return None
-        tensor = value[int(rest.rstrip("]"))] if rest and value is not None else value
+        tensor = held[int(rest.rstrip("]"))] if rest and held is not None else held
         return tensor if isinstance(tensor, torch.Tensor) else None
 
-    def _unpacks(self, place: str) -> bool:
+    def _unpacks(self, name: str) -> bool:
         """Return whether reading a value calls a hook of the program's, which unpacks it: that of a
         checkpoint runs a part of the forward pass again."""
-        raw = getattr(self.origin, place, None)
+        raw = kept_raw(self.origin, name)
         values = raw if isinstance(raw, tuple | list) else (raw,)
         return any(_is_packed(value) for value in values if value is not None)
 
@@ -180,9 +183,7 @@ class TorchNode:
         is gone, a tensor after its pass, say, or where reading it would run code of the
         program's."""
         try:
-            if self._unpacks(f"_raw_saved_{name}"):
-                return None
-            return getattr(self.origin, f"_saved_{name}", None)
+            return None if self._unpacks(name) else kept(self.origin, name)
         except RuntimeError:
             return None
 
@@ -281,20 +282,11 @@ _classes: Final[WeakKeyDictionary[type, dict[tuple[str, bool], type[TorchNode]]]
 than to read ten nodes."""
 
 
-def saved_places(kind: type) -> tuple[tuple[str, str, str], ...]:
-    """Return what nodes of a class of PyTorch's keep, and where PyTorch has that."""
-    prefix = "_raw_saved_"
-    names = [name.removeprefix(prefix) for name in dir(kind) if name.startswith(prefix)]
-    return tuple([(name, f"{prefix}{name}", f"_saved_{name}") for name in names])
-
-
 def _class_of(name: str, origin: type, transposed: bool) -> type[TorchNode]:
     """Return a class for nodes of a name."""
     places = saved_places(origin)
-    saved = tuple([kept for kept, *_ in places])
     is_function = issubclass(origin, FunctionNode)
-    if is_function:
-        places = (("saved", "_raw_saved_tensors", "saved_tensors"),)
+    saved = ("tensors",) if is_function else tuple([place[0] for place in places])
     members = {
         "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": why_opaque(origin),
         "saved_places": places, "is_function": is_function, "transposed": transposed,
@@ -426,7 +418,7 @@ class TorchGraph:
             return leaf
         # two custom Functions of one name are two classes, and save different things
         classes: Any = _classes.get(type(origin)) or _classes.setdefault(type(origin), {})
-        transposed = name == _CONVOLUTION and bool(getattr(origin, "_saved_transposed", False))
+        transposed = name == _CONVOLUTION and bool(kept(origin, "transposed"))
         kind: Any = classes.get((name, transposed))
         if kind is None:
             kind = classes[name, transposed] = _class_of(name, type(origin), transposed)
@@ -451,7 +443,7 @@ class TorchGraph:
 
 def why_opaque(kind: type) -> str:
     """Say why the inside of nodes of a class is not drawn, "" where it is, or there is none."""
-    forward = getattr(kind, "_forward_cls", None)
+    forward = function_of(kind)
     module = getattr(forward, "__module__", "")
     if module.startswith("torch._functorch._aot_autograd"):
         return "compiled: its ops are not drawn"

@@ -27,8 +27,10 @@ from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     DISPATCH_MODES,
+    base_of,
     dispatch_mode,
     functions,
+    schema_of,
     sequence_nr,
     sequence_nr_of,
     set_version,
@@ -36,6 +38,7 @@ from gradstep.engines.pytorch.private import (
     torch_c,
     uncompiled,
     unobserved,
+    version_counter,
 )
 from gradstep.engines.pytorch.schema import (
     is_begun,
@@ -135,7 +138,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if not self.acts or dispatch_mode() is not self:
             return False
         given = [tensor for group in optimizer.param_groups for tensor in group["params"]]
-        self._stepping = [(tensor, tensor._version) for tensor in given]
+        self._stepping = [(tensor, version_counter(tensor)) for tensor in given]
         self.__exit__(None, None, None)
         self.acts = False
         return True
@@ -148,7 +151,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._last = _newest()
         line = user_source(sys._getframe(2))
         for tensor, version in self._stepping:
-            if tensor._version != version:
+            if version_counter(tensor) != version:
                 self._origins.changes.note(tensor, version, line)
         self._stepping.clear()
 
@@ -292,7 +295,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             if id(tensor) not in changed
         )
         self._unwritten.write(written_to)
-        return record, own, grad_mode, [(tensor, tensor._version) for tensor in written_to]
+        return record, own, grad_mode, [(tensor, version_counter(tensor)) for tensor in written_to]
 
     @fenced(_OPS)
     def _end(
@@ -307,11 +310,11 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         changed: list[tuple[torch.Tensor, int]],
     ) -> None:
         """Note what an op made."""
-        if changed and op._schema.name.startswith("aten::_foreach_"):
+        if changed and schema_of(op).name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
             for output, version in changed:
-                if output._version == version:
-                    set_version((output,), (version + 1,))
+                if version_counter(output) == version:
+                    set_version(output, version + 1)
         self._finish(op, record, args, result, own, grad_mode)
         for tensor, version in changed:
             self._origins.changes.note(tensor, version, record.source)
@@ -436,7 +439,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                 self._made[output] = record, nr
         self._through_view = None
         changed = args[0] if args and is_mutable(op) else None
-        base = changed._base if isinstance(changed, torch.Tensor) else None
+        base = base_of(changed) if isinstance(changed, torch.Tensor) else None
         if base is not None:
             self._through_view = self._made_through(record, base)
 
@@ -481,7 +484,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def origin(self, tensor: torch.Tensor) -> tuple[Any, int]:
         """Return the record of ``tensor``, and which output of its op it is."""
         if tensor.is_leaf and tensor.requires_grad:
-            base = tensor._base  # of a view that was made under no_grad, unseen, as in linear()
+            base = base_of(tensor)  # of a view that was made under no_grad, unseen, as in linear()
             return self.leaf(tensor if base is None or not base.is_leaf else base), 0
         origin: tuple[Any, int] | None = self._made.get(tensor)
         if origin is None:
@@ -562,7 +565,7 @@ def _tensor_of(number: complex) -> torch.Tensor:
 def _tensor_places(op: Any) -> tuple[int, ...]:
     """Return which arguments of ``op`` have to be tensors: dispatch modes are given numbers in
     their places that PyTorch has as tensors."""
-    schema = op._schema
+    schema = schema_of(op)
     if takes_numbers(schema.name.partition("::")[2]):
         return ()
     return tuple(at for at, one in enumerate(schema.arguments) if str(one.type) == "Tensor")
@@ -586,16 +589,16 @@ class _Schema(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _schema_of(op: Any) -> _Schema:
-    name = op._schema.name.partition("::")[2]
+    name = schema_of(op).name.partition("::")[2]
     camel = "".join(part.title() for part in name.strip("_").split("_"))
     arguments = tuple(
         _Argument(one.name, one.default_value, str(one.type) in ("Tensor", "number"))
-        for one in op._schema.arguments
+        for one in schema_of(op).arguments
     )
     return _Schema(
         stem(f"{camel}Backward0") or name,
         arguments,
-        {"in place": True} if op._schema.is_mutable else {},
+        {"in place": True} if schema_of(op).is_mutable else {},
         name.startswith("new_") or name.endswith("_like"),
         torch.Tag.pointwise in op.tags,
     )

@@ -24,7 +24,8 @@ from typing import Any, Final
 import torch
 from torch.overrides import handle_torch_function
 
-TensorBase: Final[Any] = torch.Tensor.__base__
+from gradstep.engines.pytorch.private import TensorBase, function_in, own_attributes
+
 _ASKING: Final = getattr(handle_torch_function, "__code__", None)
 OF_C: Final = frozenset([
     BuiltinFunctionType, ClassMethodDescriptorType, MethodDescriptorType, WrapperDescriptorType,
@@ -53,7 +54,7 @@ def original(function: Any, asked_from: FrameType) -> Any:
 @lru_cache(maxsize=1024)
 def _is_call_of(kind: Any, code: CodeType) -> bool:
     """Return whether ``code`` is that of ``__call__`` of a class, or of one it inherits from."""
-    calls = [vars(each).get("__call__") for each in kind.__mro__]
+    calls = [own_attributes(each).get("__call__") for each in kind.__mro__]
     return any(getattr(call, "__code__", None) is code for call in calls)
 
 
@@ -78,8 +79,8 @@ def _function_of(frame: FrameType) -> Any:
 def _method_below(function: Any) -> Any:
     """Return the method of C that asked, where ``torch.Tensor`` has ``function`` in its place."""
     replaced = function.__self__ if type(function) is GETTER else function
-    for name, value in vars(torch.Tensor).items():
-        if value is replaced or getattr(value, "__func__", None) is replaced:
+    for name, value in own_attributes(torch.Tensor).items():
+        if value is replaced or function_in(value) is replaced:
             below = getattr(TensorBase, name, None)
             if replaced is function or below is None:
                 return below or function

@@ -46,9 +46,12 @@ from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.originals import GETTER, OF_C, original
 from gradstep.engines.pytorch.private import (
     FUNCTION_MODES,
+    Replaced,
     function_mode_count,
+    has_hooks,
     hook_tables,
     innermost_function_mode,
+    own_attributes,
     pop_function_mode,
     push_function_mode,
     sequence_nr,
@@ -513,12 +516,12 @@ def _modes_around() -> tuple[int, Any]:
 
 def _is_plain(module: Any) -> bool:
     """Return whether a module is PyTorch's own, and was given no function of the program's."""
-    tables = [vars(module).get(name) for name in ("_forward_hooks", "_forward_pre_hooks")]
+    given = own_attributes(module)
     return (
         type(module).__module__.startswith("torch.nn.modules.")
-        and not any(tables)
-        and "forward" not in vars(module)
-        and not any(map(_may_be_theirs, vars(module).values()))
+        and not has_hooks(module)
+        and "forward" not in given
+        and not any(map(_may_be_theirs, given.values()))
     )
 
 
@@ -594,26 +597,20 @@ class Modules:
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
         skip_code(noted.__code__)
-        torch.nn.Module.__call__ = self._noted = noted
+        self._noted = Replaced(torch.nn.Module, "__call__", noted)
         try:
             yield
         finally:
-            if torch.nn.Module.__call__ is noted:  # else who has put another there calls this one
-                torch.nn.Module.__call__ = call
+            self._noted.take_away()
 
     def step_aside(self, _given: Any) -> bool:
         """Have calls of modules not be noted, unless the program has put a function of its own
         around what notes them; return whether they are not."""
-        noted = self._noted
-        if noted is None or torch.nn.Module.__call__ is not noted:
-            return False
-        torch.nn.Module.__call__ = noted.__wrapped__
-        return True
+        return self._noted is not None and self._noted.take_away()
 
     def come_back(self) -> None:
         """Have them be noted again."""
-        if torch.nn.Module.__call__ is self._noted.__wrapped__:
-            torch.nn.Module.__call__ = self._noted
+        self._noted.put_back()
 
     def _before(self, module: Any, given: tuple[Any, ...], named: Mapping[str, Any]) -> _Scope:
         """Note that a module begins with what it is ``given``; returns what ran outside of it."""

@@ -10,10 +10,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial
+from inspect import getattr_static
 from itertools import repeat
 from operator import attrgetter
 from threading import get_ident
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -22,10 +23,11 @@ import torch.autograd.graph
 import torch.utils._python_dispatch
 from numpy.typing import NDArray
 
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.saved_memory import Layout, find_layout, unknown_hook
 from gradstep.guest.fence import CannotObserve
 
+TensorBase: Final[Any] = torch.Tensor.__base__
+"""The methods of C, where the program puts nothing."""
 Unhook = Callable[[], None]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -161,6 +163,70 @@ torch_c: Final[Any] = torch._C
 functions: Final[Any] = _find("_C._VariableFunctions") or torch
 vector_norm: Final[Any] = _find("_C._linalg.linalg_vector_norm") or torch.linalg.vector_norm
 _set_grad_enabled: Final[Any] = _find("_C._set_grad_enabled") or torch.set_grad_enabled
+
+
+schema_of: Final = attrgetter("_schema")
+"""Returns the schema of an op."""
+version_counter: Final = attrgetter("_version")
+"""Returns how often a tensor was changed in place."""
+base_of: Final = attrgetter("_base")
+"""Returns the tensor that another one is a view of, None where it is none."""
+parts_of_sparse: Final = TensorBase._indices, TensorBase._values
+"""Return what a sparse tensor has, even where it has an element twice."""
+
+
+def set_grad(leaf: torch.Tensor, gradient: Any) -> None:
+    """Make ``gradient`` the ``.grad`` of a leaf, whatever its class makes of that."""
+    TensorBase.grad.__set__(leaf, gradient)
+
+
+def own_attributes(owner: Any) -> MappingProxyType[str, Any]:
+    """Return what a class, a module of Python's or a module of ``torch.nn`` has itself."""
+    return MappingProxyType(vars(owner))
+
+
+def function_in(attribute: Any) -> Any:
+    """Return the function in what makes it a method, None where there is none."""
+    return getattr(attribute, "__func__", None)
+
+
+class Replaced:
+    """A function of ours in the place of the ``usual`` one of PyTorch's, until it is taken away.
+
+    Where the program has put another there by then, that one stays, and calls ours.
+    """
+
+    def __init__(self, owner: Any, name: str, ours: Any, usual: Any = None) -> None:
+        self._owner, self._name, self._ours = owner, name, ours
+        self._usual = getattr_static(owner, name) if usual is None else usual
+        self._is_own = name in vars(owner)
+        setattr(owner, name, ours)
+
+    def take_away(self) -> bool:
+        """Take ours away; return whether it was there."""
+        if vars(self._owner).get(self._name) is not self._ours:
+            return False
+        if self._is_own:
+            setattr(self._owner, self._name, self._usual)
+        else:
+            delattr(self._owner, self._name)
+        return True
+
+    def put_back(self) -> None:
+        """Put ours there again, unless another one was put there meanwhile."""
+        if getattr_static(self._owner, self._name) is self._usual:
+            setattr(self._owner, self._name, self._ours)
+
+
+@contextmanager
+def replaced(owner: Any, name: str, ours: Any, usual: Any = None) -> Iterator[None]:
+    """Within it, ``ours`` is in the place of a function of PyTorch's; afterwards the ``usual`` one
+    is, by default the one that was there."""
+    there = Replaced(owner, name, ours, usual)
+    try:
+        yield
+    finally:
+        there.take_away()
 
 
 class grad_enabled:
@@ -303,10 +369,26 @@ def is_batched(tensor: Any) -> bool:
 is_profiling: Final[Callable[[], bool]] = _find("_C._autograd._profiler_enabled") or _nothing
 """Returns whether a profile is being made of this thread."""
 
-set_version: Final[Callable[[Any, Any], None]] = (
-    _find("_C._autograd._unsafe_set_version_counter") or _nothing
-)
-"""Sets how often tensors count as changed in place."""
+_set_versions: Final[Any] = _find("_C._autograd._unsafe_set_version_counter") or _nothing
+
+
+def _takes_several() -> bool:
+    try:
+        _set_versions((functions.zeros(0, device="cpu"),), (0,))
+    except TypeError:
+        return False
+    return True
+
+
+_TAKES_SEVERAL: Final = _takes_several()
+
+
+def set_version(tensor: torch.Tensor, version: int) -> None:
+    """Set how often a tensor counts as changed in place."""
+    if _TAKES_SEVERAL:
+        _set_versions((tensor,), (version,))
+    else:
+        _set_versions(tensor, version)
 
 
 _norms: Final[Any] = _find("_foreach_norm")
@@ -359,9 +441,60 @@ def _set_strategy(code: CodeType, whole: bool) -> bool:
 
 def hook_tables(tensor: torch.Tensor) -> list[Any]:
     """Return the tables of the hooks that were registered on a tensor."""
-    names = ("_backward_hooks", "_post_accumulate_grad_hooks")
-    tables = [getattr(tensor, name, None) for name in names]
+    tables = (getattr(tensor, "_backward_hooks", None), late_hooks(tensor))
     return [table for table in tables if table is not None]
+
+
+def late_hooks(leaf: torch.Tensor, unknown: Any = None) -> Any:
+    """Return the hooks of a leaf that run when its ``.grad`` is there, as optimizers do; what is
+    ``unknown`` where PyTorch does not tell."""
+    return getattr(leaf, "_post_accumulate_grad_hooks", unknown)
+
+
+def has_hooks(module: Any) -> bool:
+    """Return whether hooks run before or after a module, which may be half built."""
+    own = vars(module)
+    return bool(own.get("_forward_hooks") or own.get("_forward_pre_hooks"))
+
+
+def function_of(kind: type) -> Any:
+    """Return the custom Function of a class of nodes, None of an op's."""
+    return getattr(kind, "_forward_cls", None)
+
+
+def steps_with_hooks(kind: Any, step: Any) -> Any:
+    """Return the ``step`` of a kind of optimizers as it is once there is one of them."""
+    if not getattr(step, "hooked", False):
+        step = kind.profile_hook_step(step)
+        step.hooked = True
+    return step
+
+
+_KEPT: Final = "_saved_"
+_KEPT_RAW: Final = "_raw_saved_"
+
+
+def is_kept(kind: type, name: str) -> bool:
+    """Return whether nodes of a class of PyTorch's keep an argument of this name."""
+    return hasattr(kind, _KEPT + name)
+
+
+def kept(node: Any, name: str) -> Any:
+    """Return what a node keeps under a name, None where there is nothing."""
+    return getattr(node, _KEPT + name, None)
+
+
+def kept_raw(node: Any, name: str) -> Any:
+    """Return the same as PyTorch keeps it."""
+    return getattr(node, _KEPT_RAW + name, None)
+
+
+def saved_places(kind: type) -> tuple[tuple[str, str, str], ...]:
+    """Return what nodes of a class of PyTorch's keep, and where PyTorch has that."""
+    if issubclass(kind, FunctionNode):
+        return (("saved", f"{_KEPT_RAW}tensors", "saved_tensors"),)
+    names = [name.removeprefix(_KEPT_RAW) for name in dir(kind) if name.startswith(_KEPT_RAW)]
+    return tuple([(name, _KEPT_RAW + name, _KEPT + name) for name in names])
 
 
 _LENDS_BUFFERS: Final = _find("autograd.function.FunctionCtx.input_grad_buffers") is not None
@@ -637,8 +770,13 @@ RUNS: Final = (("_C.ScriptFunction", "__call__"), ("_C.ScriptMethod", "__call__"
 """Where it runs what ``torch.jit`` made of such code."""
 COMPILES: Final = (("_dynamo.eval_frame.OptimizeContext", "__call__"),)
 """What makes a function that compiles another one when it is called."""
-COMPILED_ID: Final = "_torchdynamo_wrapper_id"
-"""Where that function has its own identity: one that only bears its name has another."""
+
+
+def mark_as_compiled(ours: Any) -> None:
+    """Give a function that stands for one that compiles the identity of its own, where that has
+    one: else it counts as one that calls what is compiled."""
+    if hasattr(ours, "_torchdynamo_wrapper_id"):
+        ours._torchdynamo_wrapper_id = id(ours)
 
 
 def places_of(names: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
@@ -768,6 +906,12 @@ def saved_tensor_hooks() -> list[tuple[Any, Any]]:
 
 
 RunBackward = Callable[..., Any]
+
+
+def plain_run_backward() -> RunBackward:
+    """Return what carries out a pass, whoever else is told of it."""
+    engine: Any = torch.autograd.Variable
+    return run_backward() or cast("RunBackward", engine._execution_engine.run_backward)
 
 
 def run_backward() -> RunBackward | None:

@@ -28,16 +28,21 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.inputs import Call, Input, set_random_state
 from gradstep.engines.pytorch.nodes import TorchNode
-from gradstep.engines.pytorch.originals import TensorBase, original
+from gradstep.engines.pytorch.originals import original
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
+    TensorBase,
+    base_of,
+    function_of,
     functions,
     functions_enabled,
     grad_enabled,
     is_shared_with_processes,
+    schema_of,
     set_version,
     torch_c,
     unobserved,
+    version_counter,
 )
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
@@ -120,7 +125,7 @@ def rule_of(node: TorchNode) -> Source | None:
 
 def _class_of(node: TorchNode) -> Any:
     """Return the custom Function of a node, None of an op's."""
-    return getattr(type(node.origin), "_forward_cls", None)
+    return function_of(type(node.origin))
 
 
 def apart(function: Callable[[], T]) -> T:
@@ -177,7 +182,7 @@ class Rerun:
         wanted = [tensor for tensor in self._inputs if tensor.needs and _is_inexact(tensor)]
         self._places = [self._inputs.index(tensor) for tensor in wanted]
         self.names = [tensor.name for tensor in wanted]
-        name = "" if self.custom else call.function._schema.name
+        name = "" if self.custom else schema_of(call.function).name
         if name == "aten::round" and call.named.get("decimals"):
             raise CannotRerun("its forward is a step function")
         self._normalized = name in _BEHIND_LOG_SOFTMAX
@@ -293,7 +298,7 @@ class Rerun:
     @property
     def _may_change(self) -> bool:
         """Whether its inputs may be changed in place, which leaves must not be."""
-        return self._is_class or self._call_made.function._schema.is_mutable
+        return self._is_class or schema_of(self._call_made.function).is_mutable
 
     def _filled(self, value: Any, given: Iterator[torch.Tensor]) -> Any:
         """Return an argument with tensors in the places of inputs."""
@@ -337,15 +342,15 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
     def __torch_dispatch__(
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        if op._schema.is_mutable:
+        if schema_of(op).is_mutable:
             for tensor in written(op, args, kwargs or {}):
                 place = memory_of(tensor)
                 if place and place not in self._own and place not in self._before:
-                    whole = tensor if tensor._base is None else tensor._base
+                    whole = tensor if base_of(tensor) is None else base_of(tensor)
                     self._before[place] = (
                         whole,
                         TensorBase.clone(TensorBase.detach(whole)),
-                        whole._version,
+                        version_counter(whole),
                     )
         result = op(*args, **(kwargs or {}))
         if gives_new_memory(op):
@@ -363,7 +368,7 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
         with grad_enabled(False):
             for tensor, before, version in self._before.values():
                 TensorBase.copy_(TensorBase.detach(tensor), before)
-                set_version((tensor,), (version,))
+                set_version(tensor, version)
         for state in self.gradients.states:
             put_gradient(*state)
 
@@ -387,7 +392,7 @@ def _argument(call: Call, name: str) -> Any:
     """Return an argument of an op by its name, None where it has none."""
     if isinstance(call.function, type):
         return None
-    names = [argument.name for argument in call.function._schema.arguments]
+    names = [argument.name for argument in schema_of(call.function).arguments]
     if name in names and names.index(name) < len(call.arguments):
         return call.arguments[names.index(name)]
     return call.named.get(name)

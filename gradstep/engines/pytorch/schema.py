@@ -8,7 +8,10 @@ from typing import Any, Final
 
 import torch
 
-from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    schema_of,
+)
 
 
 def tensors_in(value: Any) -> Iterator[torch.Tensor]:
@@ -22,7 +25,7 @@ def tensors_in(value: Any) -> Iterator[torch.Tensor]:
 
 def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]:
     """Return the tensors that ``op`` changes in place."""
-    for at, argument in enumerate(op._schema.arguments):
+    for at, argument in enumerate(schema_of(op).arguments):
         if argument.alias_info is not None and argument.alias_info.is_write:
             yield from tensors_in(args[at] if at < len(args) else kwargs.get(argument.name))
 
@@ -31,7 +34,7 @@ def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]
 def is_mutable(op: Any) -> bool:
     """Return whether ``op`` changes what it is given; to ask PyTorch takes as long as a small
     op."""
-    return bool(op._schema.is_mutable)
+    return bool(schema_of(op).is_mutable)
 
 
 @lru_cache(maxsize=4096)
@@ -40,7 +43,7 @@ def is_question(op: Any) -> bool:
 
     PyTorch asks such while it makes a node, and holds locks that reading the graph needs.
     """
-    schema = op._schema
+    schema = schema_of(op)
     return not schema.is_mutable and not any("Tensor" in str(part.type) for part in schema.returns)
 
 
@@ -59,7 +62,7 @@ def is_collective(op: Any) -> bool:
 def is_begun(op: Any) -> bool:
     """Return whether ``op`` only begins what other processes take part in: its results are written
     until somebody has waited for them, and not to be read before."""
-    return is_collective(op) and not op._schema.name.endswith("::wait_tensor")
+    return is_collective(op) and not schema_of(op).name.endswith("::wait_tensor")
 
 
 def is_captured() -> bool:
@@ -69,7 +72,7 @@ def is_captured() -> bool:
 
 def gives_new_memory(op: Any) -> bool:
     """Return whether the results of ``op`` share no memory with what it is given."""
-    return not any(result.alias_info for result in op._schema.returns)
+    return not any(result.alias_info for result in schema_of(op).returns)
 
 
 def memory_of(tensor: torch.Tensor) -> int:

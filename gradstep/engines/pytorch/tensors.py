@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Final, NamedTuple
 import torch
 from numpy.typing import NDArray
 
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    TensorBase,
     are_added_here,
     flattened,
     functions,
@@ -20,9 +20,12 @@ from gradstep.engines.pytorch.private import (
     is_copied,
     is_whole_here,
     part_of_process,
+    parts_of_sparse,
+    set_grad,
     set_version,
     unobserved,
     vector_norm,
+    version_counter,
     view_of,
     with_part,
 )
@@ -155,7 +158,7 @@ def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
 def version_of(tensor: torch.Tensor) -> int:
     """Return how often a tensor was changed in place, 0 where PyTorch does not count."""
     try:
-        return int(tensor._version)
+        return int(version_counter(tensor))
     except RuntimeError:  # made in inference mode
         return 0
 
@@ -321,7 +324,7 @@ def _parts_of(tensor: torch.Tensor) -> Sequence[torch.Tensor]:
     """Return the tensors that hold what a sparse one has; nothing of other layouts."""
     with unobserved():
         if tensor.layout is torch.sparse_coo:
-            return TensorBase._indices(tensor), TensorBase._values(tensor)
+            return tuple([part(tensor) for part in parts_of_sparse])
         if tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
             return (
                 TensorBase.crow_indices(tensor),
@@ -682,6 +685,6 @@ def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any, version: int | Non
                 held = numbers
             else:
                 TensorBase.copy_(mine, theirs)
-        leaf.grad = held
+        set_grad(leaf, held)
         if held is not None and version not in (None, version_of(held)):
-            set_version((held,), (version,))
+            set_version(held, version)

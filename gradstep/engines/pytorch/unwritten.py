@@ -12,8 +12,11 @@ from typing import Any, Final
 
 import torch
 
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import StorageWeakRef, unobserved
+from gradstep.engines.pytorch.private import (
+    StorageWeakRef,
+    TensorBase,
+    unobserved,
+)
 from gradstep.engines.pytorch.schema import memory_of
 from gradstep.guest.own_files import is_own_file
 

@@ -40,13 +40,14 @@ from gradstep.engines.pytorch.calls import (
 )
 from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.order import leading_to, owner, plan_from, plan_of
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    TensorBase,
     functions,
     grad_enabled,
     hook_tables,
     is_shared_with_processes,
     metadata_of,
+    set_grad,
     unobserved,
 )
 from gradstep.engines.pytorch.stepping.engine_thread import EngineThread
@@ -560,7 +561,7 @@ class TorchDriver(BasicDriver):
         return self._steps.summed_up(step)
 
     def set_grad(self, index: int, gradient: Any) -> None:
-        self.order[index].origin.variable.grad = gradient
+        set_grad(self.order[index].origin.variable, gradient)
 
     def numbers(self, gradient: Any) -> NDArray[Any]:
         return numbers_of(gradient)

@@ -17,10 +17,10 @@ from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import mark_as_freed
 from gradstep.engines.pytorch.nodes import why_opaque
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    TensorBase,
     flattened,
     functions,
     grad_enabled,

@@ -15,8 +15,11 @@ from weakref import ref
 import torch
 
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import unobserved
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    late_hooks,
+    unobserved,
+)
 from gradstep.engines.pytorch.tensors import copy_of, extent_of, version_of
 from gradstep.graph.addresses import step_number
 from gradstep.guest.fence import tell
@@ -47,7 +50,7 @@ def leaves_behind(roots: Any) -> Iterator[torch.Tensor]:
 
 def has_late_hooks(leaf: torch.Tensor) -> bool:
     """Return whether a leaf has hooks that run when its ``.grad`` is there, as optimizers do."""
-    return bool(getattr(leaf, "_post_accumulate_grad_hooks", None))
+    return bool(late_hooks(leaf))
 
 
 class StatesBefore:

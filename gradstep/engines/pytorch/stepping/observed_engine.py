@@ -27,12 +27,13 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.originals import TensorBase
 from gradstep.engines.pytorch.private import (
+    TensorBase,
     grad_enabled,
     hook_nodes,
     hook_tables,
     is_shared_with_processes,
+    late_hooks,
     running_pass,
     see_that_hooks_are_allowed,
     torch_c,
@@ -367,7 +368,7 @@ class ObservedEngine:
         for leaf, way in ways.items():
             variable = leaf.tensor.origin
             if any(hook_tables(variable)):
-                if variable._post_accumulate_grad_hooks:
+                if late_hooks(variable):
                     return {}
             elif way is not None and leaf in empty and sums.get(leaf) is None:
                 index, nr = way

@@ -15,8 +15,13 @@ from typing import Any
 from gradstep.contract.driver import OnStep, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import functions, grad_enabled, metadata_of, unobserved
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    functions,
+    grad_enabled,
+    metadata_of,
+    unobserved,
+)
 from gradstep.engines.pytorch.tensors import added
 from gradstep.records import LEAF, Delivery, Port, Step
 

@@ -14,8 +14,12 @@ import torch
 from gradstep.contract.driver import STEP_BYTES, Nested, NodeEffects, Pending
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.order import owner
-from gradstep.engines.pytorch.originals import TensorBase
-from gradstep.engines.pytorch.private import grad_enabled, unobserved
+from gradstep.engines.pytorch.private import (
+    TensorBase,
+    grad_enabled,
+    late_hooks,
+    unobserved,
+)
 from gradstep.engines.pytorch.stepping.observed_engine import NodeRun, ObservedEngine
 from gradstep.engines.pytorch.stepping.replay import arrived, deliver, places_of, take, within_pass
 from gradstep.engines.pytorch.tensors import (
@@ -148,7 +152,7 @@ class StepMaker:
         (_, (gradient, *_), _, now), gradients = run, self._engine.gradients
         before = gradients.before[index][1]
         leaf = self._engine.order[index].origin.variable
-        hooks = getattr(leaf, "_post_accumulate_grad_hooks", True)
+        hooks = late_hooks(leaf, unknown=True)
         if not hooks and not self._is_watched:
             return before, now, ()
         gradients.versions.pop(index, None)

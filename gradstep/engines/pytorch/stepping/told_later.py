@@ -19,10 +19,10 @@ from gradstep.contract.driver import Driver
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out, is_engine_call
 from gradstep.engines.pytorch.kept_graphs import any_marked
-from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, saved_places, why_opaque
-from gradstep.engines.pytorch.originals import TensorBase
+from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, why_opaque
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    TensorBase,
     dispatch_mode,
     grad_enabled,
     hook_nodes,
@@ -30,6 +30,7 @@ from gradstep.engines.pytorch.private import (
     is_shared_with_processes,
     metadata_of,
     running_pass,
+    saved_places,
     see_that_hooks_are_allowed,
     torch_c,
     unobserved,
