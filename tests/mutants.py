@@ -36,9 +36,11 @@ ROOT = Path(__file__).parents[1]
 # file, and the tests that import it.
 NEAREST = {
     "gradstep/engines/native": "debugger/test_session.py engines/test_kept_runs.py "
-    "engines/test_kept_inputs.py capturing debugger findings/test_node_checks.py engines laws",
+    "engines/test_kept_inputs.py capturing findings/test_lint.py debugger "
+    "findings/test_node_checks.py engines laws",
     "gradstep/engines/pytorch": "debugger/test_session.py engines/test_kept_runs.py "
-    "engines/test_torch_graphs.py engines/test_torch_sessions.py debugger capturing engines laws",
+    "engines/test_torch_graphs.py engines/test_torch_sessions.py debugger capturing "
+    "findings/test_lint.py engines laws",
     "gradstep/engines/recorded": "recording console tui/test_cli_debug.py",
     "gradstep/debugger": "debugger console tui/test_cli_debug.py engines laws",
     "gradstep/console": "console debugger tui/test_cli_debug.py",
@@ -180,18 +182,23 @@ def _run(python: str, copy: Path, arguments: list[str], limit: float) -> tuple[i
 
 def verdict(mutant: Mutant, python: str, copy: Path, most: int, limit: float) -> str:
     """Say whether the tests nearest to a mutant kill it, in a copy of the repository."""
+    broken: list[str] = []  # what fails without the change, too
     try:
         for stage in _stages(mutant.path, most):
-            (copy / mutant.path).write_text(mutant.changed, "utf-8")
-            code, failed = _run(python, copy, stage, limit)
-            if code is None:
-                return f"hung in {stage[0]}"
-            if code not in (0, 5):  # all passed, none was there
+            while True:
+                (copy / mutant.path).write_text(mutant.changed, "utf-8")
+                code, failed = _run(python, copy, [*stage, *broken], limit)
+                if code in (0, 5):  # all passed, none was there
+                    break
                 (copy / mutant.path).write_text(mutant.plain, "utf-8")
-                if _run(python, copy, [*stage, "--last-failed"], limit)[0] != 0:
-                    return f"unknown: {failed} fails without it"
-                return f"killed by {failed or stage[0]}"
-        return "ALIVE"
+                if code is None:
+                    return f"hung in {stage[0]}"
+                if _run(python, copy, [*stage, *broken, "--last-failed"], limit)[0] == 0:
+                    return f"killed by {failed}"
+                if not failed:
+                    return f"unknown: pytest ended with {code} in {stage[0]}"
+                broken += ["--deselect", failed]
+        return "ALIVE" + f", without {broken[1::2]}" * bool(broken)
     finally:
         (copy / mutant.path).write_text(mutant.plain, "utf-8")
 
@@ -225,7 +232,7 @@ def main() -> None:
             finally:
                 copies.put(copy)
             print(f"{said}\n{mutant.diff}\n", flush=True)
-            return said.split()[0]
+            return said.split()[0].strip(",:")
 
         drawn = list(draw(args.folders, args.seed, args.count))
         print(*(f"{count} {said}" for said, count in Counter(pool.map(judge, drawn)).items()))

@@ -11,6 +11,8 @@ from gradstep import trace
 from gradstep.console import complete
 from gradstep.console.helping import TOPICS
 from gradstep.console.session import Session
+from gradstep.debugger.errors import CommandError
+from gradstep.text import WIDTH
 from tests.both import on_the_core
 
 LINE = next(
@@ -748,3 +750,11 @@ def test_at_most_ten_elements_are_listed_and_the_others_counted(torch: Any) -> N
     rows = answers(session, "print x where x < 10").splitlines()[2:]
     assert len(rows) == 10
     assert "more" not in rows[-1]
+
+
+@pytest.mark.parametrize(("length", "lines"), [(WIDTH - 8, 2), (WIDTH - 7, 3)])
+def test_what_is_wrong_stands_beside_its_caret_where_it_fits(length: int, lines: int) -> None:
+    error = CommandError("-" * length, 6)
+    error.line = "print nothing"
+    shown = error.text.splitlines()
+    assert (len(shown), max(map(len, shown))) == (lines, WIDTH if lines == 2 else WIDTH - 7)

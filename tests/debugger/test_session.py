@@ -114,6 +114,13 @@ def test_pending_sums_are_seen_while_they_wait(weight: Any) -> None:
     assert waiting == {"mul:1": (1, 1), "weight": (1, 3)}
 
 
+def test_pending_sums_are_right_whether_or_not_leaves_were_looked_at_before(weight: Any) -> None:
+    session = Session((weight * weight.exp()).sum(), names={"w": weight})
+    session.next(2)
+    asked = session.inspector.pending()
+    assert [sum.index for sum in asked] == [sum.index for sum in session.snapshot.pending] != []
+
+
 def test_inside_a_node_a_delivered_gradient_waits_at_the_node_behind(weight: Any) -> None:
     session = Session(weight * weight + weight * 5)
     seen: dict[str, dict[tuple[str, int], str]] = {}

@@ -77,7 +77,7 @@ def _values_across(last_use: Sequence[int]) -> list[int]:
     >>> _values_across([2, 2, -1])
     [0, 1, 2]
     """
-    change = [0] * (len(last_use) + 2)
+    change = [0] * (len(last_use) + 1)
     for index, last in enumerate(last_use):
         if last > index:
             change[index + 1] += 1
