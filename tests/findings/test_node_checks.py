@@ -526,6 +526,16 @@ def test_what_cannot_be_measured_is_not_called_wrong(
     assert reason in found.sentence
 
 
+@pytest.mark.parametrize("size", [1, 30, 2000])
+@pytest.mark.parametrize("spread", [0.02, 0.3, 3.0])
+def test_a_step_function_is_not_checkable_wherever_its_steps_are(
+    checked: Checked, size: int, spread: float
+) -> None:
+    values = np.random.default_rng(size).normal(1.0, spread, size)
+    found = checked(lambda x: (x > 1) * 1.0, lambda g, x: g / (1 + abs(x - 1)), values)
+    assert found.verdict == "not checkable"
+
+
 def test_a_forward_that_draws_elsewhere_is_not_checkable(checked: Checked) -> None:
     rng = np.random.default_rng(0)
     found = checked(lambda x: x * rng.random(), lambda g, x: g, [1.0])

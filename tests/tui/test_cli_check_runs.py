@@ -206,6 +206,17 @@ MENDED = {
 
 BARE = "import LIBRARY as torch\ntorch.manual_seed(0)\nx = torch.randn(16, 4)\n"
 REASONS = {
+    "copies that stay equal": (
+        BARE + "import copy\none = torch.randn(4, 2).requires_grad_()\n"
+        "both = [one, one.detach().clone().requires_grad_()]\n"
+        "optimizer = torch.optim.SGD(both, lr=0.1)\n"
+        "for _ in range(3):\n"
+        "    optimizer.zero_grad()\n"
+        "    sum((x @ w - 1).square().mean() for w in both).backward()\n"
+        "    optimizer.step()\n",
+        "get the same gradients, and are equal when the run ends: they do the work of one",
+        "they differ",
+    ),
     "the factor of this edge": (
         BARE + "down, up = torch.zeros(4, 2), torch.zeros(2, 3)\n"
         "for w in (down, up): w.requires_grad_()\n"
@@ -747,3 +758,50 @@ def test_a_report_says_where_gradstep_itself_failed(
 
     monkeypatch.setattr(Watch, "_before", fail)
     assert "not looked at: what gradstep failed at" in check(HEALTHY)[1]
+
+
+CHECKPOINTS = """
+import torch
+from torch import nn
+from torch.utils.checkpoint import checkpoint
+
+layer, head = nn.Linear(4, 4), nn.Linear(4, 1)
+
+def body(h):
+    return torch.tanh(layer(h))
+
+optimizer = torch.optim.SGD([*layer.parameters(), *head.parameters()], 0.1)
+for _ in range(5):
+    optimizer.zero_grad()
+    h = checkpoint(body, torch.randn(3, 4), use_reentrant=True)
+    (head(h) - 1).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("torch", [TORCH], indirect=True)
+def test_what_a_reentrant_checkpoint_turns_off_is_not_the_programs_no_grad(check: Check) -> None:
+    found, printed = check(CHECKPOINTS)
+    assert found == 5
+    assert "use_reentrant=False" in printed
+    assert "no_grad" not in printed
+
+
+AT_THE_END = """
+import LIBRARY as torch
+from LIBRARY import nn
+
+net, x = nn.Linear(4, 1), torch.randn(8, 4)
+optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 57))
+for _ in range(60):
+    optimizer.zero_grad()
+    (net(x) - x.sum(1, keepdim=True)).square().mean().backward()
+    optimizer.step()
+    scheduler.step()
+"""
+
+
+def test_a_schedule_may_end_at_0(check: Check) -> None:
+    found, printed = check(AT_THE_END)
+    assert found == 0, printed

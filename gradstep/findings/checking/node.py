@@ -114,7 +114,7 @@ def _first_bad(array: Array) -> str:
 def _beside(rerun: Rerun, number: int, check: InputCheck) -> InputCheck:
     """Look a little beside a point at which nothing can be said, where a kink is left behind:
     a rule that is wrong there is wrong."""
-    if check.verdict != "not checkable":
+    if check.verdict != "not checkable" or check.goes_in_steps:
         return check
     for sign in (1, -1):
         try:

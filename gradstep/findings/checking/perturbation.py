@@ -124,10 +124,12 @@ class Perturbation:
         at = bisect(v.size, gap)
         return at if gap(slice(at, at + 1)) else None
 
-    def goes_in_steps(self, v: Array) -> bool:
+    def goes_in_steps(self, v: Array, at: int | None = None) -> bool:
         """Return whether the outputs stay as they are a little around this point, and change
-        further off."""
-        moved, near, far = self.moved(v), 2 * self._rerun.eps ** (1 / 3), 2.0
+        further off; where only element ``at`` moves, if that is given."""
+        if at is not None:
+            v = _only(v, slice(at, at + 1))
+        moved, near, far = self.moved(v), self._rerun.eps**0.5, 2.0
         here = moved(0.0)
         same = [np.array_equal(moved(h), here) for h in (near, -near, far, -far)]
         return same[0] and same[1] and not (same[2] and same[3])

@@ -19,6 +19,7 @@ class InputCheck:
     the element at ``position``, where they differ most. If everything is right, they are taken
     along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong,
     and ``ignores_gradient`` says that it is: the rule does not use the incoming gradient.
+    ``goes_in_steps`` where it is not checkable because the forward is a step function.
     """
 
     input: str
@@ -30,6 +31,7 @@ class InputCheck:
     weighted: bool = False
     cause: str = ""
     ignores_gradient: bool = False
+    goes_in_steps: bool = False
 
     @property
     def relative_error(self) -> float | None:

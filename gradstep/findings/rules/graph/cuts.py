@@ -28,7 +28,7 @@ from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import called_on, with_argument, without
 from gradstep.findings.rules.graph.leaves import find_unreached
 from gradstep.findings.rules.graph.subject import Subject
-from gradstep.findings.source_lines import under_no_grad
+from gradstep.findings.source_lines import calls_of, under_no_grad
 from gradstep.graph.model import Source
 from gradstep.text import listed
 
@@ -409,6 +409,17 @@ def _of_leaf(cut: CutRecord, lost: Sequence[Any]) -> Cut:
     return replace(reason, is_note=not lost)
 
 
+def _checkpoint_around(source: Source | None) -> Source | None:
+    """Return the line that calls ``checkpoint``, where that is why an op ran without a graph: it is
+    the line of the op, or the only thing in its file that turns gradients off."""
+    if source is None or called_on(source, "checkpoint"):
+        return source
+    switches = ("no_grad", "inference_mode", "set_grad_enabled")
+    if any(calls_of(switch, source.file) for switch in switches):
+        return None
+    return next(iter(calls_of("checkpoint", source.file)), None)
+
+
 def _of_op(record: OpRecord, *, is_lost: bool) -> Cut | None:
     """Return why the result of an op has no graph; None of a mask or an index, as there should
     be."""
@@ -416,8 +427,8 @@ def _of_op(record: OpRecord, *, is_lost: bool) -> Cut | None:
     if name in _TAKING_OUT:
         return _detached("", source, is_lost=is_lost)
     if not record.grad_mode:
-        if called_on(source, "checkpoint"):
-            return NotRecomputed(source=source)
+        if (at := _checkpoint_around(source)) is not None:
+            return NotRecomputed(source=at)
         return UnderNoGrad(name, source=source)
     if record.dtype.startswith(_INEXACT):
         return NoDerivative(name, source=source)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from gradstep.capturing.statement import tree_of
 from gradstep.debugger.snapshot.value import whole_array_of
+from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.rules.graph.subject import Subject
@@ -23,21 +24,29 @@ _MOST = 1 << 20  # elements of leaves that are compared
 
 @dataclass(frozen=True)
 class EqualLeaves(Reason):
-    """Two weights begin equal, and are trained apart."""
+    """Two weights begin equal, and are trained apart; ``stay`` if they are equal at the end."""
 
     code = "equal-leaves"
+    stay: bool = field(default=False, compare=False)
 
     def text(self) -> str:
+        if self.stay:
+            return (
+                f"{self.named} begin equal to the bit, get the same gradients, and are equal when "
+                "the run ends: they do the work of one"
+            )
         return (
             f"{self.named} begin equal to the bit, and each gets a gradient of its own: from the "
             "first step on they differ"
         )
 
     def remedy(self) -> str:
+        if self.stay:
+            return "initialize them apart: a copy has the numbers of the original, too"
         return "assign one in both places if they are to be shared; else initialize them apart"
 
     def fix(self) -> tuple[Fix, ...]:
-        return _shared(self.source, self.leaves)
+        return () if self.stay else _shared(self.source, self.leaves)
 
 
 def find_equal_leaves(subject: Subject) -> Iterator[Reason]:
@@ -86,6 +95,16 @@ def _shared(used: Source | None, names: Sequence[str]) -> tuple[Fix, ...]:
     return ()
 
 
+def _in_run(equal: EqualLeaves, facts: Facts) -> EqualLeaves:
+    """Return the same with whether the leaves are equal at the end of a run that changed them."""
+    names = facts.names
+    leaves = {name: leaf for leaf in names.tensors() if (name := names.of(leaf)) in equal.leaves}
+    arrays = [whole_array_of(leaf) for leaf in leaves.values()]
+    if len(arrays) < 2 or len(facts.looked_at) < 2 or arrays[0] is None or arrays[1] is None:
+        return equal
+    return replace(equal, stay=np.array_equal(arrays[0], arrays[1]))
+
+
 def _differ(subject: Subject, leaves: tuple[int, int], users: Mapping[int, list[int]]) -> bool:
     """Return whether one of two weights looks up what the other one is multiplied by, as those of
     an encoder and a decoder do that are meant to be tied."""
@@ -131,5 +150,5 @@ RULES: Final = (
         "equal-leaves", "warning", "two weights begin equal and are trained apart",
         "They are equal to the bit, one optimizer has both, and neither feeds the other.",
         "right = copy.deepcopy(left)", "right = left",
-    )),
+    ), in_run=_in_run),
 )  # fmt: skip

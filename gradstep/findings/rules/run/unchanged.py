@@ -21,6 +21,8 @@ _CALLS: Final = 3
 """Calls, the last ones, over which a leaf is to have been the same."""
 _TIMES: Final = 2
 """Of the longest time for which it was the same before that."""
+_END: Final = 0.9
+"""Of the calls of a run: what comes after them is its end."""
 _NOISE: Final = 1e-6
 """Of the largest gradient: smaller ones are what rounding leaves of 0."""
 
@@ -161,8 +163,10 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
         because = _likely(cause, fresh, last.facts.optimizer or "", last.call.line)
         since = len(alike[0].seen) - _still(alike[0])
         source = because.source
+        # a schedule may end at a rate that changes nothing any more
+        is_end = isinstance(because, BySchedule) and since >= _END * len(alike[0].seen)
         yield Unchanged(
-            because, 0 if since <= 1 else alike[0].seen[since].call.number,
+            because, 0 if since <= 1 else alike[0].seen[since].call.number, is_note=is_end,
             leaves=tuple(history.leaf.name for history in alike), source=source or last.call.line,
             other=None if source is None else last.call.line,
         )  # fmt: skip
