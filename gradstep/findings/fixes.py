@@ -41,6 +41,10 @@ class Line:
         """Return what stands there for an expression of the line."""
         return self._text.encode()[node.col_offset : node.end_col_offset].decode()
 
+    def is_only(self, node: ast.expr) -> bool:
+        """Return whether there is nothing but an expression on the line, and perhaps a comment."""
+        return _is_same(_expression(self._text), node)
+
     def spelled(self, template: str, nodes: Mapping[str, ast.expr]) -> str:
         """Return an expression in which ``{name}`` stands for one of the ``nodes`` of the line, in
         parentheses where it needs them."""

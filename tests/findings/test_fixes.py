@@ -102,3 +102,12 @@ def test_what_cannot_be_parsed_is_no_fix(line: Source) -> None:
     at = write(line, "loss = f(\n    a,\n    b)\n")
     assert Line(at).replaced("{line}\noptimizer.step()") == ()
     assert detached(Source(line.file + "3", 1), lambda node: True) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "only"), [("    opt.step()  # here", True), ("def f(opt): opt.step()", False)]
+)
+def test_what_stands_alone_on_a_line_is_known(line: Source, text: str, only: bool) -> None:
+    at = write(line, text if only else text + "\n")
+    call = ast.parse("opt.step()", mode="eval").body
+    assert Line(at).is_only(call) == only

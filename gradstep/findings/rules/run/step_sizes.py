@@ -364,7 +364,9 @@ def _by_scaler(at: Source, scaler: str) -> tuple[Fix, ...]:
     line = Line(at)
     for node in nodes_on(at):
         match node:
-            case ast.Call(func=ast.Attribute(attr="step", value=optimizer), args=[]):
+            case ast.Call(func=ast.Attribute(attr="step", value=optimizer), args=[]) if (
+                line.is_only(node)
+            ):
                 return line.replaced(f"{scaler}.step({line.text(optimizer)})\n{scaler}.update()")
     return ()
 
