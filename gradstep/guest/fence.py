@@ -212,6 +212,11 @@ class CallRun:
         self.release: Callable[[], object] = tuple
         self.gradients: Callable[[], Any] = tuple
 
+    def forget(self) -> None:
+        """Keep nothing of a call that is answered: threads live on that began within it."""
+        self.roots, self.errors, self.finish = None, [], None
+        self.release = self.gradients = tuple
+
     def undone(self) -> None:
         """Note that all is as it was before the engine began."""
         self.begun = self.over = False
@@ -304,6 +309,7 @@ def answered(
         return gradients if call.is_grad else True
     finally:
         call_run.reset(token)
+        noted.forget()
 
 
 def read(entries: Callable[[], Iterable[T]]) -> Iterator[T]:
