@@ -169,6 +169,10 @@ def values_of_call(
             yield "a gradient that it returns", gradient
 
 
+Measured = Callable[[Any, float, int], None]
+"""Takes note of a node, the seconds that it took, and the bytes that it sent."""
+
+
 class Engine(Protocol):
     """A library that computes gradients; what one knows nothing of has an answer here."""
 
@@ -447,15 +451,10 @@ class Engine(Protocol):
         tells."""
         return None
 
-    def is_profiled(self) -> bool:
-        """Return whether a profile of the program is on, or :func:`~.profiling.profiling`: what
-        nodes take is then :meth:`measured`."""
-        return False
-
-    def measured(self, node: EngineNode, seconds: float, nbytes: int) -> None:
-        """Take note of what a node took, and of the bytes that it sent, in a pass under a
-        profile."""
-        return
+    def measuring(self) -> Measured | None:
+        """Return what takes note of what a node took in a pass, where a profile of the program is
+        on, or :func:`~.profiling.profiling`."""
+        return None
 
     def costs(self, nodes: Iterable[EngineNode], profile: Profile | None) -> Mapping[Any, Cost]:
         """Return what ``profile``, or the one that is on, has measured of each node."""

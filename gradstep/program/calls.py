@@ -407,7 +407,7 @@ def run_and_keep(
     call, names = intercepted.call, intercepted.names
     engine = engine_of_call(call)
     names.memory_owners = memory_owners(engine, names.modules.values())  # these may change
-    if not engine.is_profiled() and (told := engine.told_later(call)) is not None:
+    if engine.measuring() is None and (told := engine.told_later(call)) is not None:
         names.settle()
         return partial(_graph_of, told, call, names, view), True
     with collector_slowed(_KEPT):

@@ -84,15 +84,15 @@ class ObservedPass:
         """
         end = len(self.order) if stop is None else stop
         engine = self._engine
-        measures = engine.is_profiled()
+        measured = engine.measuring()
         if self._drops:
             self._driver.only_forward()
-        if measures:
+        if measured is not None:
             self._driver.measure()
 
         def keep(step: Step, seconds: float) -> bool:
             self._steps.append(step)
-            if measures:
+            if measured is not None:
                 sent = [
                     delivery.gradient
                     for delivery in step.deliveries
@@ -100,7 +100,7 @@ class ObservedPass:
                 ]
                 extents = [engine.tensor_extent(gradient) for gradient in sent]
                 nbytes = sum(extent.nbytes for extent in extents if extent is not None)
-                engine.measured(step.node, seconds, nbytes)
+                measured(step.node, seconds, nbytes)
             if self._drops:
                 self._held += self._driver.step_bytes(step)
                 if self._held > _HELD:

@@ -34,7 +34,7 @@ from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
 from gradstep.contract import interception
 from gradstep.contract.op_records import Departure, OpRecord
-from gradstep.contract.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
+from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
 from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
@@ -229,13 +229,9 @@ class NativeEngine(Engine):
     def origin(self, tensor: Any) -> Any:
         return origin(tensor)
 
-    def is_profiled(self) -> bool:
-        return profiler.running_profile() is not None
-
-    def measured(self, node: Node, seconds: float, nbytes: int) -> None:
+    def measuring(self) -> Measured | None:
         profile = profiler.running_profile()
-        if profile is not None:
-            profile.ran(node, seconds, nbytes)
+        return None if profile is None else profile.ran
 
     def costs(self, nodes: Iterable[Node], profile: Profile | None) -> dict[Node, Cost]:
         measured = profiler.running_profile() if profile is None else profile

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gradstep.contract.driver import Driver
 from gradstep.contract.op_records import Departure
 from gradstep.contract.profiling import is_profiling
-from gradstep.contract.protocol import OWN_RESULT, Engine, OnGradients, Rerun, Rule
+from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
 from gradstep.engines.pytorch.alike import keep_places, take_places
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
@@ -58,6 +58,10 @@ from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import Extent, Profile
 
 T = TypeVar("T")
+
+
+def _measured(node: TorchNode, seconds: float, nbytes: int) -> None:
+    node.cost = Cost(backward_seconds=seconds, backward_bytes=nbytes)
 
 
 class PyTorchEngine(Engine):
@@ -271,11 +275,8 @@ class PyTorchEngine(Engine):
     def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
         return TorchKeptForward(self.tensors(roots), order)
 
-    def is_profiled(self) -> bool:
-        return is_profiling()
-
-    def measured(self, node: TorchNode, seconds: float, nbytes: int) -> None:
-        node.cost = Cost(backward_seconds=seconds, backward_bytes=nbytes)
+    def measuring(self) -> Measured | None:
+        return _measured if is_profiling() else None
 
     def costs(self, nodes: Iterable[TorchNode], profile: Profile | None) -> dict[TorchNode, Cost]:
         # of forward ops nothing is known: they ran before anybody asked
