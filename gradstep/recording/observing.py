@@ -95,6 +95,7 @@ def observe(
         notes = _Notes(driver, numbering)
         driver.only_forward()
         driver.record(0, len(order), notes.keep)
+        driver.run(len(order))  # what is raised behind the last node
         notes.settle()
         with collector_paused():
             changes = {index: changes_of(calls) for index, calls in notes.hook_calls.items()}

@@ -210,6 +210,7 @@ class Ended(NamedTuple):
         # where it is told inside of PyTorch depends on its modes
         warned = re.findall(r"^\S*?(train.py:\d+|:\d+): (\w*Warning: .*)$", err, re.MULTILINE)
         lines = re.findall(r'File "train.py", line \d+', err)
+        err = re.sub(r" \(the call at [^)]*\)", "", err)  # added to what PyTorch says
         last = re.findall(r"^(\w+(?:Error|Exit|Interrupt)\b.*)$", err, re.MULTILINE)
         return cls(
             done.returncode,

@@ -27,6 +27,9 @@ pytest.importorskip("torch", reason="PyTorch is not installed")
 pytestmark = pytest.mark.torch
 
 PIECES = [(group, name) for group, pieces in GROUPS.items() for name in pieces]
+WHOLE_COMMANDS = [
+    [*words, *(("--ex", "next") if words[-1] == "--batch" else ())] for words in COMMANDS
+]
 EACH = 5  # programs of one test
 SEEDS = range(0, 400, EACH)
 
@@ -53,14 +56,18 @@ def test_a_program_does_under_commands_what_it_does_plainly(
     assert not wrong, "\n".join(wrong)
 
 
+def test_what_a_pass_raises_behind_its_last_node_is_raised_under_every_command() -> None:
+    program = program_of("hook", "a callback that raises")
+    found = check(program, WHOLE_COMMANDS)
+    assert not found, "\n".join(explained(0, program, outcome) for outcome in found)
+
+
 def test_a_piece_does_under_commands_what_it_does_plainly(
     sample: Callable[[Any, int], list[Any]],
 ) -> None:
-    commands = [[*words, *(("--ex", "next") if words[-1] == "--batch" else ())]
-                for words in COMMANDS]  # fmt: skip
     wrong = []
     for number, (group, name) in enumerate(sample(PIECES, 6)):
-        some = [commands[(number + step) % len(commands)] for step in (0, 5, 11)]
+        some = [WHOLE_COMMANDS[(number + step) % len(WHOLE_COMMANDS)] for step in (0, 5, 11)]
         program = program_of(group, name)
         wrong += [explained(0, program, outcome) for outcome in check(program, some)]
     assert not wrong, "\n".join(wrong)

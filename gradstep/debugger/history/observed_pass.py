@@ -108,6 +108,8 @@ class ObservedPass:
             return True
 
         self._driver.record(len(self._steps), end, keep)
+        if stop is None:
+            self._driver.run(end)  # what is raised behind the last node
 
     @property
     def steps(self) -> list[Step]:
