@@ -204,6 +204,7 @@ class Ended(NamedTuple):
     def of(cls, done: CompletedProcess[str], folder: Path) -> Ended:
         """Read it from what the process printed."""
         out, err = (text.replace(f"{folder}/", "") for text in (done.stdout, done.stderr))
+        out = re.sub(r" at 0x[0-9a-f]+", "", out)
         told = [line for line in out.splitlines() if line.startswith("> ")]
         counts = re.findall(r"^counts: (\{.*\})$", out, re.MULTILINE)
         numbers = re.findall(r"'([^']+)': (\d+)", counts[-1]) if counts else []
