@@ -43,7 +43,7 @@ NEAREST = {
     "findings/test_lint.py engines laws",
     "gradstep/engines/recorded": "recording console tui/test_cli_debug.py",
     "gradstep/debugger": "debugger console tui/test_cli_debug.py engines laws",
-    "gradstep/console": "console debugger tui/test_cli_debug.py",
+    "gradstep/console": "console tui/test_cli_debug.py debugger",
     "gradstep/recording": "recording tui/test_cli_plot.py tui/test_cli_check_runs.py tui",
     "gradstep/findings": "findings tui/test_cli_why.py tui/test_cli_check.py tui check_corpus",
     "gradstep/program": "program test_gradstep.py tui/test_cli_render.py recording tui",
@@ -166,12 +166,11 @@ def _stages(path: str, most: int) -> list[list[str]]:
 
 def _run(python: str, copy: Path, arguments: list[str], limit: float) -> tuple[int | None, str]:
     """Return the exit code of pytest, None if it hung, and the test that failed."""
-    path = os.pathsep.join(str(copy / each) for each in ("", "viz", "tui"))
     command = [python, "-m", "pytest", "-q", "-x", "-n", "0", "--tb=no", "-m"]
     command += ["not slow and not documents", *arguments]
     try:
         done = subprocess.run(
-            command, cwd=copy, env={**os.environ, "PYTHONPATH": path}, capture_output=True,
+            command, cwd=copy, env={**os.environ, "PYTHONPATH": str(copy)}, capture_output=True,
             encoding="utf-8", check=False, timeout=limit,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
@@ -224,6 +223,8 @@ def main() -> None:
             for name in filter(None, names.split("\0")):
                 (copy / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, copy / name)
+            for package in ("viz/gradstep_viz", "tui/gradstep_tui"):  # not those that are installed
+                (copy / Path(package).name).symlink_to(package)
 
         def judge(mutant: Mutant) -> str:
             copy = copies.get()
