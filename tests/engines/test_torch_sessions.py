@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -196,6 +197,18 @@ def test_without_replay_the_graph_goes_as_in_a_plain_pass() -> None:
     session.finish()
     with pytest.raises(RuntimeError, match="second time"):
         loss.backward()
+
+
+@pytest.mark.parametrize("keep_graph", [True, False])
+def test_a_node_that_has_run_keeps_what_it_saved_only_while_the_graph_is_kept(
+    keep_graph: bool,
+) -> None:
+    x = torch.ones(2, requires_grad=True).exp()
+    session = Session(x.sin().sum(), names={}, keep_graph=keep_graph)
+    session.continue_()
+    with nullcontext() if keep_graph else pytest.raises(RuntimeError, match="freed"):
+        assert x.grad_fn._saved_result is not None
+    session.finish()
 
 
 def addresses(session: Session) -> list[str]:
