@@ -24,9 +24,11 @@ nox.options.tags = ["ci"]
 nox.options.allow_parallel = True
 nox.options.reuse_venv = "yes"
 nox.options.download_python = "never"
+nox.options.error_on_missing_interpreters = False  # though CI is set
 
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
-PYTORCHES = ["2.8", "2.10", "2.12", "newest"]  # and the reference, which constraints.txt names
+# besides the reference, which constraints.txt names
+PYTORCHES = ["2.6", "2.8", "2.10", "2.12", "newest"]
 # most of the default tests would show nothing else than with the extras
 LIGHT_TESTS = [
     "tests/autograd_core", "tests/docs", "tests/test_bug_samples.py", "tests/test_samples.py",
@@ -148,7 +150,7 @@ def whole(session: nox.Session) -> None:
     session.run(TORCH_PYTHON, "-m", "pytest", "-q", *everything)
 
 
-@nox.session(python=PYTHONS)
+@nox.session(python=PYTHONS, tags=["all"])
 def tests(session: nox.Session) -> None:
     """The default tests, on each Python that is installed."""
     session.install("-e", ".[test]")
@@ -162,14 +164,13 @@ def mutants(session: nox.Session) -> None:
     session.run("python", "tests/mutants.py", "--python", TORCH_PYTHON, *session.posargs)
 
 
-@nox.session
+@nox.session(tags=["all"])
 @nox.parametrize("release", PYTORCHES, ids=PYTORCHES)
 def pytorch_release(session: nox.Session, release: str) -> None:
-    """A selection of the tests against another PyTorch, with the newest of all else."""
+    """What another PyTorch shows, with the newest of all else (`-- --write` writes it down)."""
     version = "torch" if release == "newest" else f"torch=={release}.*"
     session.install("-e", ".[test]", version, env={"PIP_CONSTRAINT": None})
-    selection = ["tests/test_bug_samples.py", "tests/engines/test_torch_graphs.py"]
-    session.run("python", "-m", "pytest", "-q", "-m", "torch and not slow", *selection)
+    session.run("python", "-m", "tests.releases", *session.posargs)
 
 
 @nox.session(python=PYTHONS[0], reuse_venv=False)

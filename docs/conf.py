@@ -31,6 +31,7 @@ extensions = [
     "left_out",
     "namespace",
     "packages",
+    "releases",
     "stubs",
     "exhibit",
 ]

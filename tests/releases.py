@@ -1,0 +1,188 @@
+"""What another release of PyTorch shows otherwise than the reference: ``python -m tests.releases``.
+
+It runs all of samples/bugs, twenty programs of the tests and a sample of the laws on the PyTorch
+of this environment, and fails where docs/releases.json says something else of it; a release that is
+not there is to show what the newest one does that is. With ``--write`` it writes what it sees to
+that file, from which docs/support.rst has a row for each difference.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from gradstep.graph.serialize import from_json
+from tests.forking import ROOT, run_gradstep, run_python
+from tests.laws.law import Case, watched
+from tests.laws.walks import KINDS
+from tests.test_bug_samples import BUGS, NAMES, answers, expected
+
+FILE = ROOT / "docs" / "releases.json"
+PROGRAMS = 20
+SEEDS = 20  # of each kind of walk
+PROGRAM = """\
+import pathlib
+import torch
+from tests.engines import torch_programs
+torch.manual_seed(0)
+torch.set_printoptions(precision=17, threshold=10**6)
+pathlib.Path("result.txt").write_text(repr(torch_programs.{name}()))
+"""
+
+Facts = dict[str, str]
+
+
+def _number(release: str) -> tuple[int, ...]:
+    return tuple(map(int, release.split(".")))
+
+
+def observed() -> Facts:
+    """Run all of it, and return what was seen: a short text for each thing that was done."""
+    return {**_names(), **_bugs(), **_programs(), **_laws()}
+
+
+def _names() -> Facts:
+    from gradstep.engines.pytorch.private import missing
+
+    lost = dict.fromkeys(name.lost for name in missing())
+    return {"what gradstep reads of PyTorch": "; ".join(lost) or "all"}
+
+
+def _bugs() -> Facts:
+    facts = {}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for bug in NAMES:
+            file = f"{bug}.py"
+            (folder / file).write_bytes((BUGS / file).read_bytes())
+            facts[f"check {file}"] = _findings(folder, file)
+            facts[f"debug {file}"] = _answers(folder, bug)
+            facts[f"render {file}"] = _picture(folder, file)
+            _tell(facts, 3)
+    return facts
+
+
+def _tell(facts: Facts, count: int) -> None:
+    for of in list(facts)[-count:]:
+        print(f"{of}: {facts[of]}", flush=True)
+
+
+def _findings(folder: Path, file: str) -> str:
+    done = run_gradstep(["check", "--format", "json", file], folder)
+    try:
+        report = json.loads(done.stdout[f"\n{done.stdout}".index("\n{\n") :])
+    except ValueError:
+        return f"exit code {done.returncode}, no report"
+    places = [(each["code"], each["at"]) for each in report["findings"]]
+    lines = [code if at is None else f"{code} at line {at['line']}" for code, at in places]
+    return _with_defects(", ".join(lines) or "nothing", done.stderr)
+
+
+def _answers(folder: Path, bug: str) -> str:
+    commands = BUGS / f"{bug}.commands"
+    done = run_gradstep(["debug", "--batch", "-x", str(commands), f"{bug}.py"], folder)
+    wanted, given = expected(commands), answers(done.stdout)
+    if [command for command, _ in given] != [command for command, _ in wanted]:
+        return f"exit code {done.returncode}, not all commands were answered"
+    lacking = [
+        f"{command!r} does not say {text!r}"
+        for (command, texts), (_, answer) in zip(wanted, given, strict=True)
+        for text in texts
+        if text not in answer
+    ]
+    return _with_defects("; ".join(lacking) or "the cause is named", done.stderr)
+
+
+def _picture(folder: Path, file: str) -> str:
+    environment = {"PYTHONPATH": str(ROOT)}
+    done = run_gradstep(["render", "-o", "picture.json", file], folder, environment)
+    picture = _taken(folder / "picture.json")
+    if not picture:
+        return f"exit code {done.returncode}, no picture"
+    graph = from_json(picture)
+    states = Counter(value.state for values in graph.saved.values() for value in values)
+    saved = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
+    leaves = sum(1 for kind in graph.kinds if kind in ("parameter", "leaf"))
+    lines = sum(1 for source in graph.sources if source is not None)
+    text = f"{len(graph.names)} nodes, {lines} with a line, {leaves} leaves; saved: {saved or '-'}"
+    return _with_defects(text, done.stderr)
+
+
+def _with_defects(text: str, said: str) -> str:
+    return f"{text}; a defect of gradstep" if "a defect of gradstep" in said else text
+
+
+def _programs() -> Facts:
+    from tests.engines.torch_programs import ALL, FAILING
+
+    facts = {}
+    programs = [program.__name__ for program in (*ALL, *FAILING)]
+    environment = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for program in sorted(random.Random(0).sample(programs, PROGRAMS)):
+            (folder / "program.py").write_text(PROGRAM.format(name=program), "utf-8")
+            run_python(["program.py"], folder, environment)
+            plain = _taken(folder / "result.txt")
+            commands = (
+                ["record", "-o", "run.gsr"], ["check", "--format", "json"],
+                ["debug", "--batch", "--ex", "next 5", "--ex", "back 2", "--ex", "continue"],
+            )  # fmt: skip
+            for command in commands:
+                done = run_gradstep([*command, "program.py"], folder, environment)
+                same = plain != "" and _taken(folder / "result.txt") == plain
+                text = "as plainly" if same else "another result than plainly"
+                facts[f"{command[0]} {program}"] = _with_defects(text, done.stderr)
+            facts[f"render {program}"] = _picture(folder, "program.py")
+            _tell(facts, 4)
+    return facts
+
+
+def _taken(file: Path) -> str:
+    """Return what stands in a file, "" where there is none, and remove it."""
+    text = file.read_text("utf-8") if file.exists() else ""
+    file.unlink(missing_ok=True)
+    return text
+
+
+def _laws() -> Facts:
+    facts = {}
+    for name, kind in KINDS.items():
+        if kind.library == "torch":
+            wrong = [str(n) for n in range(SEEDS) if watched(Case.of(n, name)).wrong]
+            text = f"not as plainly with the seeds {', '.join(wrong)}" if wrong else "as plainly"
+            facts[f"{SEEDS} random programs, walked through ({name})"] = text
+            _tell(facts, 1)
+    return facts
+
+
+def main() -> int:
+    """Run it on the PyTorch of this environment."""
+    parser = argparse.ArgumentParser(prog="python -m tests.releases", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write what is seen to the file")
+    writes = parser.parse_args().write
+    import torch
+
+    release = ".".join(torch.__version__.split(".")[:2])
+    facts = observed()
+    known: dict[str, Facts] = json.loads(FILE.read_text("utf-8"))
+    if writes:
+        known = {**known, release: facts}
+        ordered = {each: known[each] for each in sorted(known, key=_number)}
+        FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        return 0
+    told = known.get(release) or known[max(known, key=_number)]
+    wrong = [
+        f"{of}: {told.get(of)}, now {here}" for of, here in facts.items() if here != told.get(of)
+    ]
+    print(*wrong or [f"PyTorch {release} shows what {FILE.name} says"], sep="\n")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
