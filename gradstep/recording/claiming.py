@@ -157,8 +157,10 @@ def _lock(file: IO[bytes]) -> bool:
         return True
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (11, 13, 35)  # some file systems have no locks
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:  # some file systems have no locks
+        return True
     return True
 
 

@@ -130,6 +130,35 @@ def test_a_loop_shows_its_first_two_rounds_and_its_last() -> None:
     assert uses == 200  # 100 values, and 100 that are saved
 
 
+def test_a_round_of_one_of_several_loops_opens_by_its_module_and_its_name() -> None:
+    class Cell(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.w = nn.Parameter(torch.ones(2, 2))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            for t in range(20):
+                x = torch.tanh(x @ self.w * t)
+            return x
+
+    class Cells(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a, self.b = Cell(), Cell()
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.b(self.a(x).exp())
+
+    net = Cells()
+    with trace():
+        loss = net(torch.ones(1, 2)).sum()
+    graph = capture(loss)
+    opened = [
+        groups(fold(graph, expand=[name])).count("t = 2 … 4 × 3") for name in ("b/t=5", "t=5")
+    ]
+    assert opened == [1, 2]
+
+
 def test_rounds_are_named_after_the_module_whose_parameters_they_use() -> None:
     graph = loop(100, shared=False)
     assert not any(graph.scopes)
