@@ -42,6 +42,7 @@ CONSTRAINTS = ROOT / "constraints.txt"
 PYTHON = ROOT / ".venv/bin/python"
 TORCH = ROOT / ".nox/torch"  # sees what is in .venv, too, but is not seen there
 TORCH_PYTHON = TORCH / "bin/python"
+REFERENCE = ROOT / ".nox/reference.json"
 
 # The README's commands read these, too. (An address, because pip splits a path at its spaces.)
 os.environ["PIP_CONSTRAINT"] = CONSTRAINTS.as_uri()
@@ -164,13 +165,19 @@ def mutants(session: nox.Session) -> None:
     session.run("python", "tests/mutants.py", "--python", TORCH_PYTHON, *session.posargs)
 
 
-@nox.session(tags=["all"])
+@nox.session(venv_backend="none", requires=["environment", "torch"])
+def reference(session: nox.Session) -> None:
+    """What the reference PyTorch shows, for `pytorch_release` to compare with."""
+    session.run(TORCH_PYTHON, "-m", "tests.releases", REFERENCE)
+
+
+@nox.session(tags=["all"], requires=["reference"])
 @nox.parametrize("release", PYTORCHES, ids=PYTORCHES)
 def pytorch_release(session: nox.Session, release: str) -> None:
     """What another PyTorch shows, with the newest of all else (`-- --write` writes it down)."""
     version = "torch" if release == "newest" else f"torch=={release}.*"
     session.install("-e", ".[test]", version, env={"PIP_CONSTRAINT": None})
-    session.run("python", "-m", "tests.releases", *session.posargs)
+    session.run("python", "-m", "tests.releases", "--reference", REFERENCE, *session.posargs)
 
 
 @nox.session(python=PYTHONS[0], reuse_venv=False)

@@ -1,9 +1,9 @@
-"""What another release of PyTorch shows otherwise than the reference: ``python -m tests.releases``.
+"""What another release of PyTorch shows otherwise than the reference.
 
-It runs all of samples/bugs, twenty programs of the tests and a sample of the laws on the PyTorch
-of this environment, and fails where docs/releases.json says something else of it; a release that is
-not there is to show what the newest one does that is. With ``--write`` it writes what it sees to
-that file, from which docs/support.rst has a row for each difference.
+``python -m tests.releases FILE`` runs all of samples/bugs, twenty programs of the tests and a
+sample of the laws on the PyTorch of this environment, and writes to FILE what it sees.  With
+``--reference FILE``, which it wrote so on the reference, it fails where docs/releases.json has not
+the same differences; with ``--write`` it writes them there, a row of docs/support.rst each.
 """
 
 from __future__ import annotations
@@ -164,24 +164,35 @@ def _laws() -> Facts:
 def main() -> int:
     """Run it on the PyTorch of this environment."""
     parser = argparse.ArgumentParser(prog="python -m tests.releases", description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write what is seen to the file")
-    writes = parser.parse_args().write
+    parser.add_argument("file", nargs="?", type=Path, help="where to write what is seen")
+    parser.add_argument("--reference", type=Path, help="what was seen on the reference")
+    parser.add_argument("--write", action="store_true", help=f"write differences to {FILE.name}")
+    options = parser.parse_args()
     import torch
 
-    release = ".".join(torch.__version__.split(".")[:2])
     facts = observed()
-    known: dict[str, Facts] = json.loads(FILE.read_text("utf-8"))
-    if writes:
-        known = {**known, release: facts}
+    if options.file:
+        options.file.write_text(json.dumps(facts), "utf-8")
+    if not options.reference:
+        return 0
+    release = ".".join(torch.__version__.split(".")[:2])
+    reference: Facts = json.loads(options.reference.read_text("utf-8"))
+    differences = {
+        of: {"here": here, "reference": there}
+        for of, here in facts.items()
+        if here != (there := reference.get(of, "nothing"))
+    }
+    known: dict[str, dict[str, Facts]] = json.loads(FILE.read_text("utf-8"))
+    if options.write:
+        known = {**known, release: differences}
         ordered = {each: known[each] for each in sorted(known, key=_number)}
         FILE.write_text(json.dumps(ordered, indent=1, ensure_ascii=False) + "\n", "utf-8")
         return 0
-    told = known.get(release) or known[max(known, key=_number)]
-    wrong = [
-        f"{of}: {told.get(of)}, now {here}" for of, here in facts.items() if here != told.get(of)
-    ]
-    print(*wrong or [f"PyTorch {release} shows what {FILE.name} says"], sep="\n")
-    return bool(wrong)
+    listed = known.get(release, {})
+    for of in {**listed, **differences}:
+        if listed.get(of) != differences.get(of):
+            print(f"{of}: {differences.get(of)}, and {FILE.name} has {listed.get(of)}")
+    return listed != differences
 
 
 if __name__ == "__main__":

@@ -37,9 +37,8 @@ class Releases(Generated):
         path = ROOT / self.arguments[0]
         self.env.note_dependency(str(path))
         facts = json.loads(path.read_text(encoding="utf-8"))
-        others = sorted((each for each in facts if each != REFERENCE), key=_number)
-        rows = [row for release in others for row in _differences(release, facts)]
-        same = [release for release in others if release not in {row.release for row in rows}]
+        rows = [row for release in facts for row in _differences(release, facts[release])]
+        same = [release for release, differences in facts.items() if not differences]
         if same:
             yield f"{_listed(same)} show what {REFERENCE} shows."
         if rows:
@@ -52,15 +51,9 @@ class Releases(Generated):
 
 def _differences(release: str, facts: dict[str, dict[str, str]]) -> list[Difference]:
     together: dict[tuple[str, str], list[str]] = {}
-    for of, here in facts[release].items():
-        reference = facts[REFERENCE].get(of, "nothing")
-        if here != reference:
-            together.setdefault((here, reference), []).append(of)
+    for of, texts in facts.items():
+        together.setdefault((texts["here"], texts["reference"]), []).append(of)
     return [Difference(release, of, *texts) for texts, of in together.items()]
-
-
-def _number(release: str) -> list[int]:
-    return [int(part) for part in release.split(".")]
 
 
 def _listed(texts: list[str]) -> str:

@@ -22,7 +22,7 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "_ext"))
     releases: Any = importlib.import_module("releases")
 
-    def of(facts: dict[str, dict[str, str]]) -> str:
+    def of(facts: dict[str, Any]) -> str:
         path = tmp_path / "facts.json"
         path.write_text(json.dumps(facts), "utf-8")
         noting = SimpleNamespace(note_dependency=lambda path: None)
@@ -32,25 +32,25 @@ def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     return of
 
 
-def test_what_differs_alike_is_one_row_and_what_does_not_is_none(lines: Any) -> None:
-    reference = {"check a": "1", "check b": "1", "check c": "1"}
-    other = {"check a": "2", "check b": "2", "check c": "1", "check d": "new"}
-    text = lines({"2.13": reference, "2.9": reference, "2.10": other, "2.12": reference})
+def test_what_differs_alike_is_one_row(lines: Any) -> None:
+    alike = {"here": "2", "reference": "1"}
+    other = {"check a": alike, "check b": alike, "check d": {"here": "2", "reference": "nothing"}}
+    text = lines({"2.9": {}, "2.10": other, "2.12": {}})
     assert text.startswith("2.9 and 2.12 show what 2.13 shows.")
     rows = [row.split("\n     - ") for row in text.split("   * - ")[2:]]
     assert [[cell.strip() for cell in row] for row in rows] == [
         ["2.10", "check a and check b", "2", "1"],
-        ["2.10", "check d", "new", "nothing"],
+        ["2.10", "check d", "2", "nothing"],
     ]
 
 
 def test_many_that_differ_alike_are_counted(lines: Any) -> None:
-    text = lines({"2.13": {}, "2.8": {f"check {n}": "2" for n in range(9)}})
+    alike = {"here": "2", "reference": "1"}
+    text = lines({"2.8": {f"check {n}": alike for n in range(9)}})
     assert "check 0, check 1, check 2 and 6 more" in text
 
 
 def test_each_release_that_has_a_session_was_run() -> None:
     (line,) = re.findall(r"^PYTORCHES = \[(.*)\]", (ROOT / "noxfile.py").read_text("utf-8"), re.M)
     facts = json.loads((ROOT / "docs" / "releases.json").read_text("utf-8"))
-    assert {*re.findall(r'"([\d.]+)"', line), "2.13"} <= facts.keys()
-    assert len({len(each) for each in facts.values()}) == 1, "they have not run the same"
+    assert {*re.findall(r'"([\d.]+)"', line)} <= facts.keys()
