@@ -250,7 +250,10 @@ def merged(reasons: Iterable[Reason]) -> list[Finding]:
         (finding.cause, number if finding.source is None else 0)
         for number, finding in enumerate(every)
     ]
-    counts, first = Counter(causes), dict(zip(reversed(causes), reversed(every), strict=True))
+    first = dict(zip(reversed(causes), reversed(every), strict=True))
+    counts: Counter[object] = Counter()
+    for cause, finding in zip(causes, every, strict=True):
+        counts[cause] += finding.count
     return [
         Finding(replace(first[cause].reason, found=counts[cause]))
         for cause in dict.fromkeys(causes)

@@ -7,6 +7,7 @@ over the places where the graph itself ends.
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from linecache import getline
@@ -287,7 +288,7 @@ def _find_cuts(subject: Subject) -> tuple[list[Reason], set[int]]:
     lost: dict[int, Any] = {}
     others = subject.of_other_optimizers
     trained = subject.trained
-    all_cuts = list(cuts(subject))
+    all_cuts = cuts(subject)
     for number, (reason, leaves) in enumerate(all_cuts):
         lost.update((id(leaf), leaf) for leaf in leaves)
         if _is_part_of_another(number, all_cuts):
@@ -312,25 +313,29 @@ def _is_part_of_another(number: int, all_cuts: Sequence[tuple[Cut, Sequence[Any]
     )
 
 
-def cuts(subject: Subject) -> Iterator[tuple[Cut, Sequence[Any]]]:
-    """Find each cut, and the leaves that it keeps from any gradient."""
+def cuts(subject: Subject) -> list[tuple[Cut, Sequence[Any]]]:
+    """Find each cut, how often it was made, and the leaves that it keeps from any gradient."""
     records = subject.records
     first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
     behind = _lost_behind(subject)
-    seen: set[Any] = set()
+    every: dict[Any, tuple[Cut, Sequence[Any]]] = {}
+    times: Counter[Any] = Counter()
+    alike: dict[Any, list[Any]] = {}  # a line in a loop cuts the same way in each round
     for record in records:
+        kind: Any = record
         if isinstance(record, OpRecord):
-            # a line in a loop cuts the same way in each round
-            in_place = bool(record.attributes.get("in place"))
-            cut = record.source, record.name, record.dtype, record.grad_mode, in_place
-            if not _may_cut(record) or (cut, behind[record]) in seen:
+            if not _may_cut(record):
                 continue
-            seen.add((cut, behind[record]))
-        for reason, lost in _cut_at(subject, record, first, behind[record]):
-            told = reason, tuple(map(id, lost))
-            if told not in seen:
-                seen.add(told)
-                yield reason, lost
+            in_place = bool(record.attributes.get("in place"))
+            op = record.source, record.name, record.dtype, record.grad_mode, in_place
+            kind = op, behind[record]
+        if kind not in alike:
+            here = list(_cut_at(subject, record, first, behind[record]))
+            alike[kind] = [(reason, tuple(map(id, lost))) for reason, lost in here]
+            for key, cut in zip(alike[kind], here, strict=True):
+                every.setdefault(key, cut)
+        times.update(alike[kind])
+    return [(replace(reason, found=times[key]), lost) for key, (reason, lost) in every.items()]
 
 
 def _lost_behind(subject: Subject) -> dict[Record, frozenset[LeafRecord]]:
