@@ -320,7 +320,7 @@ class Rerun:
         changes = _Changes()
         token = interceptor.set(changes.inside)
         try:
-            with _Assignments(changes.gradients), changes:
+            with functions_enabled(), _Assignments(changes.gradients), changes:
                 yield
         finally:
             interceptor.reset(token)
