@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from contextlib import suppress
-from functools import lru_cache
 from linecache import getline, getlines
 from typing import Final, NamedTuple
 
@@ -84,13 +83,27 @@ _LIBRARIES: Final = (
 )  # fmt: skip
 
 
-@lru_cache(maxsize=16)
 def tree_of(file: str) -> ast.Module:
     """Return the syntax tree of a file, an empty one where it cannot be read."""
+    lines = getlines(file)
+    known = _trees.get(file)
+    if known is None or known[0] is not lines:  # it has other lines now, as in a notebook
+        _trees.pop(file, None)
+        while len(_trees) >= _MOST_TREES:
+            del _trees[next(iter(_trees))]
+        known = _trees[file] = lines, _parsed(lines)
+    return known[1]
+
+
+def _parsed(lines: list[str]) -> ast.Module:
     try:
-        return ast.parse("".join(getlines(file)))
+        return ast.parse("".join(lines))
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module([], [])
+
+
+_trees: Final[dict[str, tuple[list[str], ast.Module]]] = {}
+_MOST_TREES: Final = 16
 
 
 class Comparison(NamedTuple):

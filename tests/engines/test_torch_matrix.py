@@ -168,7 +168,7 @@ VALUES: dict[str, list[str]] = {
 FILES = {
     "render": [f"out.{each}" for each in ("svg", "html", "json", "txt", "dot")],
     "film": ["out.svg", "out.html"], "plot": ["out.svg", "out.html"], "debug": ["commands"],
-    "record": ["out.gsr"], "diff": ["out.svg", "out.html"],
+    "record": ["out.gsr"], "check": ["out.txt"], "diff": ["out.svg", "out.html"],
 }  # fmt: skip
 
 

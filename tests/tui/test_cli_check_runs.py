@@ -793,8 +793,8 @@ from LIBRARY import nn
 
 net, x = nn.Linear(4, 1), torch.randn(8, 4)
 optimizer = torch.optim.Adam(net.parameters(), lr=1e-2)
-scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 57))
-for _ in range(60):
+scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 197))
+for _ in range(200):
     optimizer.zero_grad()
     (net(x) - x.sum(1, keepdim=True)).square().mean().backward()
     optimizer.step()

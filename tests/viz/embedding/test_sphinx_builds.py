@@ -377,7 +377,7 @@ def test_a_failure_is_an_error_where_warnings_are(project: Path, build: Build) -
 
 def test_an_option_that_does_not_exist_is_docutils_to_refuse(project: Path, build: Build) -> None:
     failing(project, ".. autograd-graph:: model.py:Q\n   :view: sideways")
-    assert "'sideways' is not one of forward, backward, both" in build()[1]
+    assert "'sideways' is not one of auto, forward, backward, both, flow" in build()[1]
     failing_option = project / "index.rst"
     failing_option.write_text(failing_option.read_text().replace(":view:", ":sight:"))
     assert 'unknown option: "sight"' in build()[1]

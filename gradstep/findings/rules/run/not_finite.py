@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts
-from gradstep.findings.finding import Reason, Rule
+from gradstep.findings.finding import Finding, Reason, Rule
 from gradstep.findings.not_finite import NotFinite
 from gradstep.graph.statistics import format_number
 
@@ -89,7 +89,9 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
 def skipped(facts: Facts) -> Iterator[Reason]:
     """Yield that no call with a scaled loss had finite gradients."""
     steps = facts[ScaledSteps].are_finite
-    is_told = any(isinstance(reason, NotFinite) and not reason.is_note for _, reason in facts.seen)
+    is_told = any(
+        isinstance(reason, NotFinite) and Finding(reason).is_bad for _, reason in facts.seen
+    )
     if len(steps) >= 2 and not any(steps) and not is_told:
         yield AllSkipped(len(steps), source=next(iter(facts.run.calls())).line)
 

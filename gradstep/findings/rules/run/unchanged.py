@@ -21,7 +21,7 @@ _CALLS: Final = 3
 """Calls, the last ones, over which a leaf is to have been the same."""
 _TIMES: Final = 2
 """Of the longest time for which it was the same before that."""
-_END: Final = 0.9
+_END: Final = 0.98
 """Of the calls of a run: what comes after them is its end."""
 _NOISE: Final = 1e-6
 """Of the largest gradient: smaller ones are what rounding leaves of 0."""
