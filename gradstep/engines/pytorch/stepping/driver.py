@@ -68,7 +68,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.guest.collector import collector_paused, collector_slowed
-from gradstep.guest.fence import is_ours, run_of, tell
+from gradstep.guest.fence import fenced, is_ours, run_of, tell
 from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
 RELIEVED: Final = 1 << 26
@@ -121,7 +121,7 @@ class TorchDriver(BasicDriver):
             retains=halting and keep and not why_graph_is_freed(call, plan.order),
         )
         if self._engine.thread is not None:
-            finalize(self, self._engine.thread.drop).atexit = False
+            finalize(self, fenced("the end of a pass")(self._engine.thread.drop)).atexit = False
         self._steps = StepMaker(call, self._engine, watched=is_watched)
         self.changed_gradients = self._steps.changed_gradients
         self._due: tuple[int, int, OnStep] | None = None  # nodes that ran, whose Steps are wanted
