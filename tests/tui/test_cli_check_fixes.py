@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from gradstep.findings.finding import Finding, Fix, Reason
 from gradstep.graph.model import Source
+from gradstep.program.target import Target
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_fixes
 
@@ -167,3 +169,45 @@ def test_a_report_goes_to_a_file(write: Write, capfd: pytest.CaptureFixture[str]
 
 def test_a_reason_promises_nothing_unless_it_says_so() -> None:
     assert not Reason.keeps_loss
+
+
+def test_a_process_of_a_job_tries_no_fix(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(PROGRAM)
+    monkeypatch.setenv("RANK", "0")
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    assert main(["check", "--fix", "train.py"]) == 2
+    out, err = capfd.readouterr()
+    assert "step 0" not in out
+    assert "check it in one process" in err
+
+
+def test_a_fix_that_harms_is_taken_back_before_the_next_is_tried(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("import helper\n" + PROGRAM)
+    (tmp_path / "helper.py").write_text("x = 1\n")
+    wrong = Fix(Source(str(tmp_path / "helper.py"), 1), "raise SystemExit(3)")
+    right = "loss = (model(torch.randn(6, 4)).squeeze(1) - target).pow(2).mean()"
+    number = path.read_text()[: path.read_text().index("randn(6, 4)")].count("\n") + 1
+    report = check_fixes.Checked("train.py", (), 6, "", (), "")
+    first, second = (
+        Finding(Wrong((wrong,))),
+        Finding(Wrong((Fix(Source(str(path), number), right),))),
+    )
+    report = replace(report, findings=(("", first), ("", second)))
+    verdicts = check_fixes.tried(report, Target("train.py"), [], 1.0).verdicts
+    assert verdicts[first] != ""
+    assert verdicts[second] == ""
+
+
+@dataclass(frozen=True)
+class Wrong(Reason):
+    lines: tuple[Fix, ...]
+
+    def text(self) -> str:
+        return ""
+
+    def fix(self) -> tuple[Fix, ...]:
+        return self.lines

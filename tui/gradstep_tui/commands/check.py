@@ -13,6 +13,7 @@ from typing import Final
 from gradstep.findings.explanations import MEANINGS, summary
 from gradstep.findings.finding import Finding
 from gradstep.findings.report import Checked, left, one_line
+from gradstep.guest.ranks import rank_and_size
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
@@ -105,6 +106,12 @@ def run(options: argparse.Namespace) -> int:
 
     tells = None if options.quiet else tell
     asked = Asked(selected, options.derivatives, options.calls, options.seconds, tells)
+    if (options.verify or options.fix) and rank_and_size()[1] > 1:
+        raise Failure(
+            "--verify and --fix run the program again, which a process of a job cannot do alone; "
+            "check it in one process",
+            ExitCode.USAGE,
+        )
     place = None if options.output is None else writable(Path(options.output))
     begun = time.monotonic()
     is_data = options.diff or (options.format == "json" and place is None)

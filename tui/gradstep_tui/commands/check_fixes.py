@@ -68,11 +68,13 @@ def tried(report: Checked, target: Target, arguments: Sequence[str], seconds: fl
             if not verdict and len(agreeing([made, finding.fix])) < len(made) + len(finding.fix):
                 verdict = "another fix changes the same line"
             if not verdict:
-                _write([*made, *finding.fix], root, copy)
+                _write([*made, *finding.fix], finding.fix, root, copy)
                 limit = _PATIENCE + _FACTOR * seconds
                 again = _checked_again(target, arguments, root, copy, report.calls, limit)
                 verdict = again if isinstance(again, str) else _difference(report, finding, again)
-                if not verdict:
+                if verdict:
+                    _write(made, finding.fix, root, copy)  # as it was before
+                else:
                     made += finding.fix
             verdicts[finding] = verdict
     return replace(report, verdicts=verdicts)
@@ -81,7 +83,11 @@ def tried(report: Checked, target: Target, arguments: Sequence[str], seconds: fl
 def make(report: Checked) -> int:
     """Make the verified fixes in the user's files, and return how many there are."""
     fixes = [finding.fix for finding, verdict in report.verdicts.items() if not verdict]
-    for file, those in by_file([fix for several in fixes for fix in several]).items():
+    files = by_file([fix for several in fixes for fix in several])
+    edited = [file for file in files if not is_as_run(Path(file))]
+    if edited:
+        raise Failure(f"{edited[0]} was edited meanwhile: nothing is changed", ExitCode.TARGET)
+    for file, those in files.items():
         path = Path(file)
         text = text_of(path)
         data = text._replace(text=fixed(text.text, those)).data
@@ -133,8 +139,10 @@ def _copy(root: Path) -> Iterator[Path]:
         yield copy
 
 
-def _write(fixes: Sequence[Fix], root: Path, copy: Path) -> None:
-    for file, those in by_file(fixes).items():
+def _write(fixes: Sequence[Fix], changed: Sequence[Fix], root: Path, copy: Path) -> None:
+    """Write those files of the copy that ``changed`` is about, with all ``fixes`` in them."""
+    for file in by_file(changed):
+        those = by_file(fixes).get(file, [])
         text = text_of(Path(file))
         place = copy / Path(file).resolve().relative_to(root.resolve())
         place.write_bytes(text._replace(text=fixed(text.text, those)).data)
