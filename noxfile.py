@@ -49,6 +49,8 @@ os.environ["PIP_CONSTRAINT"] = CONSTRAINTS.as_uri()
 os.environ["PIP_DISABLE_PIP_VERSION_CHECK"] = "1"
 # pip would compile whatever it installs: what is imported is half of it. (0 is how to say so.)
 os.environ["PIP_NO_COMPILE"] = "0"
+# While a worker waits, another session has something to do; and each worker collects all tests.
+os.environ.setdefault("PYTEST_XDIST_AUTO_NUM_WORKERS", str(os.cpu_count()))
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # each command would compile the program again
 
 

@@ -6,6 +6,7 @@ import functools
 import gc
 import importlib
 import importlib.util
+import itertools
 import os
 import random
 import re
@@ -22,6 +23,7 @@ from tests.both import TORCH
 from tests.extras import missing_extras, reason_to_skip
 
 T = TypeVar("T")
+ROOT = Path(__file__).parents[1]
 
 # `ci` is the default everywhere: few examples, always the same ones. README.md names the command
 # for `full`, which looks for new ones every time.
@@ -72,7 +74,41 @@ NEEDS = {
 }
 
 
-ONLY_TORCH = re.compile(r"^pytestmark = \[?\s*pytest\.mark\.torch\b", re.MULTILINE)
+LEAVING_OUT = ("torch", "slow", "documents")  # the marks by which most runs choose
+IMPORTED = re.compile(r"^from (tests[\w.]*) import ([^#\n(]*|\([^)]*)", re.MULTILINE)
+
+
+@functools.cache
+def _source(path: Path) -> str:
+    return path.read_text("utf-8") if path.is_file() else ""
+
+
+@functools.cache
+def _imported(path: Path) -> frozenset[Path]:
+    """Return a file, those of tests that it imports, and those that they import."""
+    files, todo = set(), [path]
+    while todo:
+        if (each := todo.pop()) in files or not _source(each):
+            continue
+        files.add(each)
+        for module, names in IMPORTED.findall(_source(each)):
+            folder = ROOT.joinpath(*module.split("."))
+            todo += [folder.with_suffix(".py"), *(folder / f"{n}.py" for n in names.split(", "))]
+    return frozenset(files)
+
+
+@functools.cache
+def _whole_file_has(mark: str, path: Path) -> bool:
+    marked = re.compile(rf"^pytestmark = \[?\s*(?:.*, )?pytest\.mark\.{mark}\b", re.MULTILINE)
+    return bool(marked.search(_source(path)))
+
+
+@functools.cache
+def _some_test_may_have(mark: str, path: Path) -> bool:
+    """Whether a file, its folder's conftest.py or what they import names a mark."""
+    beside = _imported(path.with_name("conftest.py")) - {ROOT / "tests/conftest.py"}
+    named = rf"\bmark\.{mark}\b" + r"|def \w+\([^)]*\btorch\b" * (mark == "torch")  # the fixture
+    return any(re.search(named, _source(each)) for each in _imported(path) | beside)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -157,13 +193,24 @@ def takes_minutes(request: pytest.FixtureRequest) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave out files all of whose tests are for PyTorch where those are not asked for.
+    """Leave out files none of whose tests have the marks that are asked for.
 
-    To make 9,000 tests and drop them again takes each worker five seconds.
+    To make 9,000 tests and drop them again takes each worker ten seconds.
     """
-    if collection_path.suffix != ".py" or "not torch" not in config.option.markexpr:
+    expression = config.option.markexpr
+    names = set(re.findall(r"\w+", expression)) - {"and", "or", "not"}
+    if collection_path.suffix != ".py" or not names or not names <= set(LEAVING_OUT):
         return None
-    return True if ONLY_TORCH.search(collection_path.read_text("utf-8")) else None
+    possible = [
+        [True]
+        if _whole_file_has(mark, collection_path)
+        else [False, True][: 1 + _some_test_may_have(mark, collection_path)]
+        for mark in LEAVING_OUT
+    ]
+    for marks in itertools.product(*possible):
+        if eval(expression, dict(zip(LEAVING_OUT, marks, strict=True))):
+            return None
+    return True
 
 
 def _left_out(config: pytest.Config) -> tuple[list[Path], list[Path]]:
@@ -175,7 +222,7 @@ def _left_out(config: pytest.Config) -> tuple[list[Path], list[Path]]:
     modules = [
         each for path in given for each in ([path] if path.is_file() else path.rglob("test_*.py"))
     ]
-    for_torch = [each for each in modules if ONLY_TORCH.search(each.read_text("utf-8"))]
+    for_torch = [each for each in modules if _whole_file_has("torch", each)]
     return for_torch, [each for each in modules if each not in for_torch]
 
 
@@ -212,15 +259,20 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are cores: a third of the time they wait, for a terminal,
-    a browser or a command."""
+def pytest_xdist_auto_num_workers() -> int | None:
+    """Return one worker more than there are cores, unless the environment says how many: a third
+    of the time they wait, for a terminal, a browser or a command."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None  # xdist reads it
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, with the reason, what needs something that this machine does not have."""
     for item in items:
+        for mark in LEAVING_OUT:
+            if item.get_closest_marker(mark) and not _some_test_may_have(mark, item.path):
+                raise pytest.UsageError(f"{item.nodeid}: -m {mark} would not find its file")
         for name, (present, reason) in NEEDS.items():
             if item.get_closest_marker(name) and not present():
                 item.add_marker(pytest.mark.skip(reason=reason))

@@ -11,9 +11,12 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
+
+from tests.conftest import pytest_ignore_collect
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -151,6 +154,38 @@ esac
     assert ".ci\n" in run.stdout
     assert "not_added.py" not in run.stdout
     assert "     12  success  draw\n" in run.stdout
+
+
+DEFAULT = "not slow and not torch and not documents"
+
+
+@pytest.mark.parametrize(
+    ("source", "expression", "collected"),
+    [
+        ("", DEFAULT, True),
+        ("", "torch and not slow", False),
+        ("", "", True),
+        ("", "dot", True),  # how its tests are marked is not looked up
+        ("@pytest.mark.slow", DEFAULT, True),
+        ("@pytest.mark.slow", "(documents or slow) and not torch", True),
+        ("@pytest.mark.slow", "torch and not slow", False),
+        ("@pytest.mark.documents", "slow", False),
+        ("pytestmark = pytest.mark.torch", DEFAULT, False),
+        ("pytestmark = pytest.mark.torch", "(documents or slow) and not torch", False),
+        ("pytestmark = pytest.mark.torch", "torch and not slow", True),
+        ("pytestmark = [pytest.mark.torch, pytest.mark.slow]", "torch and not slow", False),
+        ("def test_with_either(\n    torch, tmp_path\n): ...", "torch", True),
+        ("import autograd_core as torch", "torch", False),
+        ("from tests.both import on_pytorch", "torch", True),
+        ("from tests.viz import picture_programs", "slow", True),
+    ],
+)
+def test_a_file_without_the_marks_that_are_asked_for_is_not_read(
+    source: str, expression: str, collected: bool, tmp_path: Path
+) -> None:
+    (path := tmp_path / "test_it.py").write_text(source, "utf-8")
+    config: Any = SimpleNamespace(option=SimpleNamespace(markexpr=expression))
+    assert pytest_ignore_collect(path, config) is (None if collected else True)
 
 
 def test_every_package_of_tests_and_documentation_has_one_exact_version() -> None:
