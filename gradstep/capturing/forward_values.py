@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.contract.protocol import Engine, KeptForward
 from gradstep.graph.statistics import Statistics, Trouble, statistics
+
+_KEEP_INF: Final = frozenset([
+    "_to_copy", "abs", "add", "addbmm", "addmm", "addmv", "alias", "baddbmm", "batch_norm",
+    "bmm", "cat", "clone", "convolution", "cumsum", "div", "dot", "expand", "group_norm",
+    "l1_loss", "layer_norm", "linear", "log", "log10", "log1p", "log2", "log_softmax", "mean",
+    "mm", "mse_loss", "mul", "mv", "native_batch_norm", "native_group_norm",
+    "native_layer_norm", "neg", "norm", "permute", "reshape", "rsub", "sqrt", "squeeze",
+    "stack", "std", "sub", "sum", "t", "to", "transpose", "unsafe_view", "unsqueeze", "var",
+    "vector_norm", "view",
+])  # fmt: skip
+"""Ops whose result is NaN or infinite wherever it is computed from an infinity."""
+_KEEP_NAN: Final = _KEEP_INF.union([
+    "amax", "amin", "clamp", "cos", "elu", "erf", "exp", "expm1", "gelu", "leaky_relu",
+    "log_sigmoid", "logsumexp", "max", "maximum", "min", "minimum", "reciprocal", "relu",
+    "rsqrt", "sigmoid", "silu", "sin", "smooth_l1_loss", "softmax", "softplus", "tanh",
+])  # fmt: skip
+"""Ops whose result is NaN wherever it is computed from NaN."""
 
 
 class ForwardValues:
@@ -25,6 +42,7 @@ class ForwardValues:
         self._engine = engine
         self._roots = roots
         self._known: dict[Origin, Statistics | None] = {}
+        self._told: dict[tuple[Origin, Trouble], bool] = {}
 
     def array(self, origin: Origin) -> NDArray[Any] | None:
         """Return a value, None where none was kept."""
@@ -64,24 +82,57 @@ class ForwardValues:
         known = self.statistics(origin)
         return known is not None and known.amount(trouble) > 0
 
+    def is_spoiled(self, origin: Origin, trouble: Trouble) -> bool:
+        """Return whether a value holds ``trouble``; of one that is unknown, whether ops that pass
+        it on have computed it from one that does."""
+        stack = [origin]
+        while stack:
+            at = stack[-1]
+            if (at, trouble) in self._told:
+                stack.pop()
+                continue
+            given = [] if self.statistics(at) is not None else _passed_on(at, trouble)
+            missing = [value for value in given if (value, trouble) not in self._told]
+            if missing:
+                stack += missing
+                continue
+            self._told[at, trouble] = self.has(at, trouble) or any(
+                self._told[value, trouble] for value in given
+            )
+        return self._told[origin, trouble]
+
     def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
         """Find where ``trouble`` began of which the ``starts`` may have some: of the values that it
         came from one to the other, the first that was computed from none with the same."""
-        stack = [start for start in starts if self.has(start, trouble)]
+        stack = [start for start in starts if self.is_spoiled(start, trouble)]
         seen = set(stack)
         ends = []
         while stack:
             origin = stack.pop()
+            passed_on = _passed_on(origin, trouble)
             earlier = [
                 source
                 for source in inputs_of(origin)
-                if is_computed(source) and self.has(source, trouble)
+                if is_computed(source)
+                and (
+                    self.has(source, trouble)
+                    or (source in passed_on and self.is_spoiled(source, trouble))
+                )
             ]
             if not earlier:
                 ends.append(origin)
             stack += [source for source in earlier if source not in seen]
             seen.update(earlier)
         return min(ends, key=lambda origin: origin[0].number, default=None)
+
+
+def _passed_on(origin: Origin, trouble: Trouble) -> list[Origin]:
+    """Return those inputs of an op whose ``trouble`` is in its result, too: NaN, or of an infinity
+    NaN or an infinity."""
+    given, name = inputs_of(origin), origin[0].name if isinstance(origin[0], OpRecord) else ""
+    if name not in (_KEEP_NAN if trouble == "nan" else _KEEP_INF):
+        return []
+    return given[:1] if name == "div" and trouble == "inf" else given
 
 
 def is_computed(origin: Origin) -> bool:

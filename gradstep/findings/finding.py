@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, TypeVar
 
 from gradstep.graph.model import Graph, Source
 from gradstep.text import listed
@@ -13,6 +13,21 @@ from gradstep.text import listed
 Severity = Literal["error", "warning", "info"]
 Given = TypeVar("Given")
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
+
+
+class Program(NamedTuple):
+    """What a command was given: its TARGET, and the program's own arguments."""
+
+    target: str = "TARGET"
+    arguments: str = ""
+
+    def command(self, verb: str, leaf: str = "") -> str:
+        """Return a command for this program: ``gradstep check --call 3 train.py --epochs 1``."""
+        return " ".join(filter(None, ["gradstep", verb, self.target, leaf, self.arguments]))
+
+
+ANY_PROGRAM: Final = Program()
+"""Stands for the program where that is not known yet."""
 
 
 class Fix(NamedTuple):
@@ -95,8 +110,13 @@ class Reason:
         """Return the reasons in it."""
         return ()
 
-    def for_target(self, target: str) -> Self:
-        """Return the same, where its remedy names a command, with the ``target`` of this run."""
+    def for_program(self, program: Program) -> Self:
+        """Return the same, where its remedy names a command, with the ``program`` of this run."""
+        return self
+
+    def of_call(self, call: str) -> Self:
+        """Return the same of a call of which values were not described, and which ``--call`` names
+        so."""
         return self
 
     def at_node(self, graph: Graph, index: int) -> Self:
@@ -205,9 +225,9 @@ class Finding:
         """What is equal for the same mistake in two calls, or in two rounds of a loop."""
         return self.reason, self.reason.op
 
-    def for_target(self, target: str) -> Finding:
-        """Return the same with the ``target`` of this run in the commands that it names."""
-        return replace(self, reason=self.reason.for_target(target))
+    def for_program(self, program: Program) -> Finding:
+        """Return the same with the ``program`` of this run in the commands that it names."""
+        return replace(self, reason=self.reason.for_program(program))
 
 
 class Meaning(NamedTuple):

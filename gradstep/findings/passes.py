@@ -16,8 +16,8 @@ from gradstep.contract.protocol import Engine
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.finding import Fix, Reason
-from gradstep.findings.not_finite import NotFinite
+from gradstep.findings.finding import ANY_PROGRAM, Fix, Program, Reason
+from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero, operand
 from gradstep.findings.rules.graph.finite import amount_text
@@ -55,10 +55,11 @@ class GradientsNotFinite(NotFinite):
     what: tuple[tuple[str, tuple[str, ...]], ...]
     of_gradients: bool
     is_mask: bool = False
+    program: Program = ANY_PROGRAM
 
     def text(self) -> str:
         texts = [
-            f"{listed(tuple(dict.fromkeys(who)))} {'is' if len(who) == 1 else 'are'} {trouble}"
+            f"{listed(who)} {'is' if len(who) == 1 else 'are'} {trouble}"
             for trouble, who in self.what
         ]
         return ", and ".join(texts)
@@ -66,7 +67,18 @@ class GradientsNotFinite(NotFinite):
     def remedy(self) -> str:
         if self.is_mask:
             return "nothing if the loss uses these values as a mask; else look at what made them"
-        return "gradstep debug --fail-on nan,inf finds the first gradient that is not finite"
+        return f"{self.finds} finds the first gradient that is not finite"
+
+    @property
+    def began(self) -> Began:
+        return "at" if self.is_mask else "at_or_before"
+
+    @property
+    def finds(self) -> str:
+        return "" if self.is_mask else self.program.command("debug --fail-on nan,inf")
+
+    def for_program(self, program: Program) -> GradientsNotFinite:
+        return replace(self, program=program)
 
 
 @dataclass(frozen=True)
@@ -226,7 +238,7 @@ def _not_finite(
             if shown is not None and shown.statistics.trouble:
                 troubles.setdefault(shown.statistics.trouble, []).append(name)
         if troubles:
-            what = tuple((trouble, tuple(who)) for trouble, who in troubles.items())
+            what = tuple((trouble, tuple(dict.fromkeys(who))) for trouble, who in troubles.items())
             source = None if call.line is None else Source(*call.line[:2])
             return GradientsNotFinite(what, among is gradients, source=source)
     return None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
 from gradstep.findings.facts import Facts
-from gradstep.findings.finding import Finding, Fix, Severity
-from gradstep.findings.not_finite import NotFinite
+from gradstep.findings.finding import Finding, Fix, Program, Severity
+from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.zeros import called_at
@@ -119,6 +119,7 @@ class Checked:
                 "other": place(finding.other), "call": title, "node": finding.address,
                 "leaves": list(finding.leaves), "count": finding.count,
                 "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
+                "began": _began(finding), "finds": _finds(finding),
                 "verified": not self.verdicts[finding] if finding in self.verdicts else None,
             }
             for title, finding in self.findings
@@ -137,7 +138,7 @@ class Scope(NamedTuple):
     """What was looked at, and how it ended.
 
     Attributes:
-        target: the program, as the report is to call it; ``command`` has its arguments, too.
+        program: the program, as the report is to call it.
         ignored: the codes of findings to leave out.
         is_whole: whether all calls were to be looked at.
         is_own_pass: whether the pass is ours, from a tensor for which the program ran none.
@@ -146,8 +147,7 @@ class Scope(NamedTuple):
         has_failed: whether a defect of ours was told already.
     """
 
-    target: str
-    command: str
+    program: Program
     ignored: Sequence[str] = ()
     is_whole: bool = True
     is_own_pass: bool = False
@@ -162,17 +162,19 @@ def report_on_run(facts: Facts, scope: Scope) -> Checked:
     concluded = conclusions(facts)
     codes = {finding.code for _, finding in concluded}
     concluded[:0] = [("", finding) for finding in scope.findings if finding.code not in codes]
-    findings = left(concluded, scope.ignored, scope.target)
+    findings = left(concluded, scope.ignored, scope.program)
     calls = list(facts.run.calls())
     closely = len(facts.looked_at)
     some = "" if closely == len(calls) else f", {closely:,} of them with their graphs"
     lines = plural(len({call.line for call in calls}), "line")
     looked_at = f"{plural(len(calls), 'call')} on {lines}{some}" if calls else "no backward() ran"
+    if scope.is_own_pass:
+        looked_at = f"{scope.program.target}.backward()"
     return Checked(
-        scope.target, tuple(findings), len(calls),
-        f"{f'{scope.target}.backward()' if scope.is_own_pass else looked_at}{_derivatives(facts)}",
+        scope.program.target, tuple(findings), len(calls),
+        f"{looked_at}{_derivatives(facts)}",
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
-        _next(scope.command, findings, calls), scope.failure, _first_loss(calls),
+        _next(scope.program, findings, calls), scope.failure, _first_loss(calls),
         _learning(facts.run, calls),
     )  # fmt: skip
 
@@ -180,7 +182,8 @@ def report_on_run(facts: Facts, scope: Scope) -> Checked:
 def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Checked:
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
     calls, facts = list(run.calls()), Facts(run)
-    findings = left(conclusions(facts), ignored, target)
+    program = Program(target)
+    findings = left(conclusions(facts), ignored, program)
     leaves = plural(len(run.leaves), "leaf", "leaves")
     left_out = ["where values left the graph, and derivatives: check runs the program for them"]
     left_out[:0] = _incomplete(facts)
@@ -189,7 +192,7 @@ def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Ch
     return Checked(
         target, tuple(findings), len(calls),
         f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
-        tuple(left_out), _next(target, findings, calls), loss=_first_loss(calls),
+        tuple(left_out), _next(program, findings, calls), loss=_first_loss(calls),
         learning=_learning(run, calls),
     )  # fmt: skip
 
@@ -254,19 +257,30 @@ def _incomplete(facts: Facts) -> Iterator[str]:
 _REASONS: Final = 3
 
 
-def _next(program: str, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]) -> str:
+def _next(
+    program: Program, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]
+) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, finding in findings:
         if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
-            return f"gradstep debug --fail-on nan,inf {program}"
+            return finding.reason.finds or program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
         number = title.rpartition(" ")[2] if title else "1"
         if finding.is_bad and name and number.isdecimal():
-            call = f"--call {number} " if number != "1" else ""
-            script, _, rest = program.partition(" ")
-            return f"gradstep why {call}{script} {name} {rest}".rstrip()
+            call = f" --call {number}" if number != "1" else ""
+            return program.command(f"why{call}", name)
     is_grad = bool(calls) and all(call.kind == "grad" for call in calls)
-    return f"gradstep debug {'--call grad:1 ' * is_grad}{program}"
+    return program.command("debug --call grad:1" if is_grad else "debug")
+
+
+def _began(finding: Finding) -> Began | None:
+    """Return what is known of where a NaN or an infinity began, None of any other finding."""
+    return finding.reason.began if isinstance(finding.reason, NotFinite) else None
+
+
+def _finds(finding: Finding) -> str:
+    """Return the command that finds where a NaN or an infinity began, "" where that is known."""
+    return finding.reason.finds if isinstance(finding.reason, NotFinite) else ""
 
 
 def one_line(found: Finding, here: Path) -> str:
@@ -276,12 +290,12 @@ def one_line(found: Finding, here: Path) -> str:
 
 
 def left(
-    findings: Sequence[tuple[str, Finding]], ignored: Sequence[str], target: str
+    findings: Sequence[tuple[str, Finding]], ignored: Sequence[str], program: Program
 ) -> list[tuple[str, Finding]]:
     """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
-    ``# gradstep: ignore[cut]``; the commands of the others name ``target``."""
+    ``# gradstep: ignore[cut]``; the commands of the others name ``program``."""
     return [
-        (title, finding.for_target(target))
+        (title, finding.for_program(program))
         for title, finding in findings
         if finding.code not in ignored and finding.code not in set(_ignored_at(finding))
     ]

@@ -3,6 +3,7 @@ engines; what a gradient scaler skips is a note, unless it skips everything."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -165,6 +166,100 @@ def test_where_it_began_is_found_in_a_call_of_which_nothing_was_noted(check: Che
     assert "at 64 of 64 places, first at [0, 0], where its input is 0" in printed
     assert "in backward() call 251" in printed
     assert "of them with their graphs" in printed
+
+
+AT_CALL = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.SGD(net.parameters(), lr=1e-4)
+for call in range(1, AT + 5):
+    scale = 0.0 if call == AT else 1.0
+    y = net(torch.rand(16, 4)) * scale
+    noise = torch.rand(16, 1)
+    opt.zero_grad()
+    LOSS
+    loss.backward()
+    opt.step()
+"""
+FORWARD = "loss = 0.1 * ((y * y).log() - 3.0 + noise).mean() + 1.0"
+BACKWARD = "loss = 0.1 * ((y * y).sqrt() - 3.0 + noise).mean() + 1.0"
+
+
+@pytest.mark.parametrize("call", [1, 2, 11, 134, 301])
+@pytest.mark.parametrize(
+    ("loss", "op", "says"),
+    [
+        (FORWARD, "log:1", "log:1 produces inf at 16 of 16 places, first at [0, 0]"),
+        (BACKWARD, "sqrt:1", "sqrt:1 sends on is inf at 16 of 16 places, first at [0, 0]"),
+    ],
+)
+def test_in_whatever_call_it_began_the_op_the_line_and_the_element_are_told(
+    check: Check, call: int, loss: str, op: str, says: str
+) -> None:
+    code, printed = check(AT_CALL.replace("AT", str(call)).replace("LOSS", loss))
+    assert code == 5
+    assert f"warning [not-finite]  {op} train.py:11" in printed
+    assert says in printed
+    assert f"in backward() call {call}\n" in printed
+
+
+@on_pytorch
+@pytest.mark.parametrize(
+    ("loss", "place", "says"),
+    [
+        # a function of the program's own keeps no result
+        # a function of the program's own keeps no result
+        ("(Inverse.apply(y) + 1.0).mean()", "mean:1", "at or before mean:1\n"),
+        # a constant that has gone
+        ("(y + noise / scale).square().mean()", "add:1",
+         "at or before add:1, whose result has inf at 16 of 16 places, first at [0, 0]\n"),
+        # data, of which no op in the graph knows who made them
+        ("(y + (noise := noise / scale)).square().mean()", "add:1",
+         "before add:1, which was given noise with inf at 16 of 16 places, first at [0, 0]\n"),
+    ],
+)  # fmt: skip
+def test_where_it_is_not_known_the_one_command_is_told_that_finds_it(
+    gradstep: Gradstep, loss: str, place: str, says: str
+) -> None:
+    script = f"{INVERSE}{AT_CALL.replace('AT', '134').replace('LOSS', f'loss = {loss}')}"
+    printed = gradstep(script, "check", "train.py", "--epochs", "1").out
+    command = "gradstep check --call 134 train.py --epochs 1"
+    assert f"warning [not-finite]  {place} train.py:20\n  inf began {says}" in printed
+    assert f"remedy: {command} finds w" in printed
+    assert f"next: {command}" in printed
+    assert "produces" not in printed
+    told = gradstep(script, "check", "--call", "134", "train.py", "--epochs", "1").out
+    assert "produces" in told
+    assert "gradstep check" not in told
+
+
+INVERSE = """\
+import torch
+class Inverse(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return 1 / x
+    @staticmethod
+    def backward(ctx, g):
+        return -g / ctx.saved_tensors[0] ** 2
+"""
+
+
+@on_pytorch
+def test_what_is_known_of_where_it_began_is_data(gradstep: Gradstep) -> None:
+    def began(loss: str) -> tuple[str, str]:
+        script = f"{INVERSE}{AT_CALL.replace('AT', '134').replace('LOSS', loss)}"
+        document = json.loads(gradstep(script, "check", "--format", "json", "train.py").out)
+        (finding,) = [each for each in document["findings"] if each["code"] == "not-finite"]
+        return finding["began"], finding["finds"]
+
+    assert began(FORWARD) == ("at", "")
+    assert began("loss = Inverse.apply(y).mean()") == (
+        "at_or_before", "gradstep check --call 134 train.py"
+    )  # fmt: skip
 
 
 SCALED = """\

@@ -232,7 +232,7 @@ REASONS = {
     ),
     "gradients of a negative root": (
         BARE + "(x.requires_grad_() * (x - 9).detach().sqrt()).sum().backward()\n",
-        "sqrt produces nan at 64 of 64 places",
+        "nan at 64 of 64 places",
         "add a small number",
     ),
     "a bound far too small": (

@@ -16,6 +16,7 @@ from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
+from gradstep.engines.pytorch.origins import Constant
 from gradstep.engines.pytorch.private import (
     TensorBase,
     grad_enabled,
@@ -35,6 +36,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.records import resolve
 
+_GIVEN: Final = (torch.Tensor, int, float)
 _SIZES: Final = ("size", "shape")  # of the result, by whatever name
 _PLAIN: Final = ("layout", "device", "pin_memory", "memory_format", "non_blocking", "copy")
 
@@ -74,26 +76,26 @@ class TorchKeptForward:
         entry = entry_of(node.name())
         given, op = _inputs(node, entry), op_of(entry)
         for tensor in given:
-            if tensor is not None and not isinstance(tensor, torch.Tensor):
+            if tensor is not None and not isinstance(tensor, _GIVEN):
                 self._readers.setdefault(_at(tensor), []).append(node)
         inputs = tuple(map(self._input, [*given, *_without_derivative(node, entry, op)]))
         if op is not None and entry is not None:
             # a number, as that of masked_fill, may be anything; what else is not told is finite
-            inputs += tuple(
-                [
-                    (_UNKNOWN, 0)
-                    for argument in schema_of(op).arguments
-                    if str(argument.type) == "number" and not _is_told(node, entry, argument.name)
-                ]
-            )
+            for argument in schema_of(op).arguments:
+                if str(argument.type) == "number" and not _is_told(node, entry, argument.name):
+                    noted = _noted(node, op, argument.name)
+                    inputs += ((_UNKNOWN, 0) if noted is None else noted,)
         record = OpRecord(stem(node.name()), inputs, _told(node, entry), requires_grad=True)
         record.shapes = tuple(shape or () for shape in node.output_shapes)
+        record.dtype = node.output_dtype.name
         record.pointwise = op is not None and torch.Tag.pointwise in op.tags
         return record
 
     def _input(self, value: Any) -> Any:
         """Return where an input came from; a constant of one element and no dimension as a
         number."""
+        if isinstance(value, int | float):
+            return value
         if isinstance(value, torch.Tensor):
             number = (
                 TensorBase.dim(value) == 0
@@ -127,7 +129,7 @@ class TorchKeptForward:
                 needed = [
                     _at(tensor)
                     for tensor in _inputs(at[0], entry)
-                    if tensor is not None and not isinstance(tensor, torch.Tensor)
+                    if tensor is not None and not isinstance(tensor, _GIVEN)
                 ]
                 missing = [tensor for tensor in needed if tensor not in self._found]
                 if missing and op_of(entry) is not None:
@@ -188,6 +190,8 @@ class TorchKeptForward:
                 yield name, signed(node.saved_argument(name))
             elif name in _SIZES and node.output_shape is not None:
                 yield name, list(node.output_shape)
+            elif (noted := _noted(node, op, name)) is not None:
+                yield name, noted
             elif name == "half_to_float":
                 yield name, False  # or the result has another dtype
             elif name == "dtype":
@@ -195,8 +199,8 @@ class TorchKeptForward:
             elif name not in _PLAIN and name not in given:
                 raise LookupError(name)
 
-    def _tensor(self, value: Any) -> torch.Tensor:
-        if isinstance(value, torch.Tensor):
+    def _tensor(self, value: Any) -> Any:
+        if isinstance(value, _GIVEN):
             return value
         if value is None or (tensor := self._found[_at(value)]) is None:
             raise LookupError(value)
@@ -226,13 +230,24 @@ def _at(edge: Any) -> tuple[Any, int]:
 
 def _inputs(node: TorchNode, entry: Derivative | None) -> list[Any]:
     """Return what a node was given: where a gradient goes, the place of the op before; else what it
-    saved of it, None where that is unknown."""
+    saved of it, or what was noted, None where that is unknown."""
     if entry is None or len(entry.rules) != len(node.edges):
         return list(node.edges)
-    return [
-        node.value_of(name) if edge is None and name in node.saved_names else edge
-        for edge, (name, _) in zip(node.edges, entry.rules, strict=True)
-    ]
+    given: list[Any] = list(node.edges)
+    for at, (name, _) in enumerate(entry.rules):
+        if given[at] is None:
+            is_saved = name in node.saved_names
+            given[at] = node.value_of(name) if is_saved else _noted(node, op_of(entry), name)
+    return given
+
+
+def _noted(node: TorchNode, op: Any, name: str) -> Any:
+    """Return an argument of an op that was noted when it ran: a number, or a tensor that is still
+    as it was; else None."""
+    noted = node.graph.origins.given.get(node.sequence_nr, ())
+    names = [argument.name for argument in schema_of(op).arguments] if noted else []
+    value = noted[names.index(name)] if name in names[: len(noted)] else None
+    return value() if isinstance(value, Constant) else value
 
 
 def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> list[torch.Tensor]:

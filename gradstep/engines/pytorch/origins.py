@@ -69,10 +69,34 @@ from gradstep.guest.fence import attribute_of, fenced, not_shown, read
 DROPOUT: Final = "dropout"
 MOST_CALLS = 100
 """Calls of ``backward`` of which is remembered what they freed."""
+MOST_GIVEN: Final = 20_000
+"""Ops of which it is remembered what constants they were given."""
 MANY = 100_000
 """Lines, or modules, beyond which those of graphs that the program has freed are forgotten."""
 MOST = 1_000_000
 """Lines, or modules, that are remembered; a graph that is older than so many calls has none."""
+
+
+class Constant:
+    """A tensor that needs no gradient, as long as it lives and is not changed."""
+
+    __slots__ = ("_tensor", "_version")
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor, self._version = ref(tensor), version_of((tensor,))
+
+    def __call__(self) -> torch.Tensor | None:
+        """Return it, None where it has gone, or was changed."""
+        tensor = self._tensor()
+        if tensor is None or self._version is None or version_of((tensor,)) != self._version:
+            return None
+        return tensor
+
+
+def _constant(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return None if value.requires_grad else Constant(value)
+    return value if isinstance(value, int | float) else None
 
 
 class Origin(NamedTuple):
@@ -107,6 +131,7 @@ class Origins:
         self._lines: list[Source] = []
         self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
+        self.given: dict[int, tuple[Any, ...]] = {}  # constants that no node saves, see give()
         self.first_handle = RemovableHandle.next_id  # of a hook of the program's
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
@@ -223,6 +248,15 @@ class Origins:
         for number in range(start, stop):
             if number in self.records:
                 self.records[number].called = DROPOUT
+
+    def give(self, number: int, arguments: Sequence[Any]) -> None:
+        """Note which constants the op of node ``number`` was given, if any."""
+        given = tuple(map(_constant, arguments))
+        if any(value is not None for value in given):
+            self.given[number] = given
+            if len(self.given) > MOST_GIVEN:
+                for old in [*self.given][: MOST_GIVEN // 2]:
+                    del self.given[old]
 
     def forget(self) -> None:
         """Forget the places of all that was made so far."""
@@ -414,6 +448,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                     self._origins.dropped(before, after)
                 if sees_ops:
                     ops.keep_while_alive(result, before)
+                elif function in _WITH_CONSTANTS and after == before + 1:
+                    self._origins.give(before, args)
                 caller = sys._getframe(1)
                 frame = user_frame(caller)
                 if not sees_ops:
@@ -503,6 +539,13 @@ _DROPOUTS: Final = frozenset([
     torch.dropout, torch.feature_dropout, functional.dropout, functional.dropout1d,
     functional.dropout2d, functional.dropout3d,
 ])  # fmt: skip
+
+_WITH_CONSTANTS: Final = frozenset([
+    torch.add, torch.sub, torch.rsub, torch.where, torch.masked_fill, torch.Tensor.add,
+    torch.Tensor.add_, torch.Tensor.sub, torch.Tensor.sub_, torch.Tensor.__rsub__,
+    torch.Tensor.masked_fill, torch.Tensor.masked_fill_,
+])  # fmt: skip
+"""Functions whose nodes do not save the constants that they are given, by position as their op."""
 
 _DROPOUT_MODULES: Final = frozenset([
     torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d

@@ -142,7 +142,7 @@ def _beginning_rows(session: PassSession, began: Beginning) -> Iterator[Row]:
         if operand.source is not None:
             yield "line", line_text(operand.source)
     if not began.certain or began.older:
-        yield "note", replace(began, check=_check(session)).remedy()
+        yield "note", replace(began, finds=_check(session)).remedy()
     if began.source is not None:
         yield "line", line_text(began.source)
 

@@ -189,7 +189,12 @@ class Watch:
         if not self._is_traced:
             others = (*others, Untraced)
         self._take(
-            look.facts.title, [reason for reason in reasons if not isinstance(reason, others)]
+            look.facts.title,
+            [
+                reason if self._is_traced else reason.of_call(_as_option(look.facts))
+                for reason in reasons
+                if not isinstance(reason, others)
+            ],
         )
 
     def _note_reached_inside(self) -> None:
@@ -265,6 +270,11 @@ class Watch:
             self._causes.add(cause)
             self._places.add(place)
             self.facts.seen.append((title, reason))
+
+
+def _as_option(call: CallFacts) -> str:
+    """Return what ``--call`` names a call."""
+    return str(call.number) if call.kind == "backward" else f"{call.kind}:{call.number}"
 
 
 def _gradient_of(leaf: Any) -> tuple[int, int]:

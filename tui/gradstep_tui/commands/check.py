@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from gradstep.findings.explanations import MEANINGS, summary
-from gradstep.findings.finding import Finding
+from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Checked, left, one_line
 from gradstep.guest.ranks import rank_and_size
 from gradstep.program.calls import CallSelector
@@ -100,8 +101,10 @@ def run(options: argparse.Namespace) -> int:
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
+    program = Program(str(target), shlex.join(options.arguments))
+
     def tell(certain: Finding) -> None:
-        for _, finding in left([("", certain)], options.ignore, str(target)):
+        for _, finding in left([("", certain)], options.ignore, program):
             output.relay(one_line(finding, target.folder))
 
     tells = None if options.quiet else tell

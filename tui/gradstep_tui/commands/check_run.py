@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.facts import Facts
-from gradstep.findings.finding import Finding
+from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Checked, Scope, report_on_recording, report_on_run
 from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.conclusions import certain
@@ -135,7 +136,7 @@ def report_on(
     subject, failure = checked.ran.found, checked.ran.failure
     program = str(target if subject is None else subject.target)
     scope = Scope(
-        program, " ".join([program, *arguments]), ignored, asked.is_whole, subject is not None,
+        Program(program, shlex.join(arguments)), ignored, asked.is_whole, subject is not None,
         checked.ended_by, has_failed=has_failed(),
     )  # fmt: skip
     if isinstance(failure, ScriptFailed):

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.finding import Fix, Meaning, Reason, Rule
+from gradstep.findings.finding import Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.fixes import Line
-from gradstep.findings.not_finite import NotFinite
+from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero
 from gradstep.findings.rules.graph.ingredients import (
     DividesByZero,
@@ -76,7 +76,8 @@ class Beginning(NotFinite):
     ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
     another op made NaN, ``became`` says of which trouble, and where.  ``certain`` says that all
     inputs are known, ``there`` what is known of them, and ``advice`` is for the op itself.
-    ``check`` is the command that finds out more.
+    ``is_traced`` says that values of the forward pass were described. Where they were not,
+    ``finds`` is the command that finds out more, and ``call`` what its ``--call`` is given.
     """
 
     trouble: Trouble
@@ -89,7 +90,20 @@ class Beginning(NotFinite):
     became: tuple[str, str] = ("", "")
     certain: bool = True
     advice: Reason | None = None
-    check: str = "gradstep check"
+    is_traced: bool = field(default=True, compare=False)
+    call: str = field(default="", compare=False)
+    finds: str = field(default="", compare=False)
+
+    @property
+    def began(self) -> Began:
+        return "at" if (self.certain or self.given) and not self._was_given else "at_or_before"
+
+    @property
+    def _was_given(self) -> bool:
+        """Whether the op was given it in a tensor of which it is not known who made it."""
+        return bool(self.call) and any(
+            not value.is_result and not value.learns for value in self.given
+        )
 
     @property
     def headline(self) -> str:
@@ -130,22 +144,38 @@ class Beginning(NotFinite):
         if self.given:
             are = "its input is" if len(self.given) == 1 else "its inputs are"
             given = f"; {are} {listed([value.text for value in self.given])}"
-        return f"{self.name} {self.verb} {self.place}{given}{self._became}"
+        if self._was_given:
+            tensors = listed([value.text for value in self.given])
+            return f"{self.trouble} began before {self.name}, which was given {tensors}"
+        if self.began == "at":
+            return f"{self.name} {self.verb} {self.place}{given}{self._became}"
+        has = f"which saved {self.saved} with" if self.saved else "whose result has"
+        amount = "" if self.amount == self.trouble else f", {has} {self.amount}"
+        return f"{self.trouble} began at or before {self.name}{amount}{self._became}"
 
     def remedy(self) -> str:
+        if self.finds and self.began != "at":
+            found = "what made it" if self._was_given else "where it began"
+            return f"{self.finds} finds {found}"
         if self.advice is not None:
             return self.advice.remedy()
         if not self.certain:
-            return (
-                f"{self.check} finds where it began, as does trace(values=True) around the forward "
-                "pass"
-            )
+            if self.is_traced:
+                return LookAtInputs(name=self.name).remedy()
+            return "trace(values=True) around the forward pass finds where it began"
         if self.older:
             return (
                 "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first "
                 "gradient that is not finite"
             )
         return "check how these values are computed"
+
+    def of_call(self, call: str) -> Beginning:
+        return replace(self, call=call)
+
+    def for_program(self, program: Program) -> Beginning:
+        finds = program.command(f"check --call {self.call}") if self.call else ""
+        return replace(self, finds=finds if self.began != "at" else "")
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.advice is None else self.advice.fix()
@@ -271,7 +301,7 @@ def _saved(
     array = kept.array if kept.has_numbers else None
     began = Beginning(
         trouble, subject.graph.address(index), "saved", amount_text(known, trouble, array), name,
-        certain=certain,
+        certain=certain, is_traced=bool(subject.origins),
     )  # fmt: skip
     return began.at_node(subject.graph, index)
 
@@ -335,11 +365,11 @@ def _beginning(
     given = [
         (operand, known.trouble) for operand, known in _described(values, origin) if known.trouble
     ]
-    for operand, kind in given:
-        first = values.first([operand], kind)
-        if first is not None and kind != trouble and _made_of_finite(values, first):
-            became = trouble, _named(subject, origin)
-            return replace(_beginning(subject, values, first, kind), became=became)
+    spoiled = [operand for operand in inputs_of(origin) if values.is_spoiled(operand, "inf")]
+    first = values.first(spoiled, "inf") if trouble == "nan" else None
+    if first is not None and _made_of_finite(values, first):
+        became = trouble, _named(subject, origin)
+        return replace(_beginning(subject, values, first, "inf"), became=became)
     certain = _all_known(values, origin)
     there: Reason | None = None
     if certain and not given:
@@ -352,7 +382,7 @@ def _beginning(
     index = subject.index_of(record)
     began = Beginning(
         trouble, _named(subject, origin), "produces", amount, there=there, given=given_there,
-        certain=certain, source=_source(subject, record),
+        certain=certain, is_traced=bool(subject.origins), source=_source(subject, record),
         other=given_there[0].source if given_there else None,
         address="" if index is None else _named(subject, origin), index=index,
     )  # fmt: skip

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts
-from gradstep.findings.finding import Finding, Reason, Rule
-from gradstep.findings.not_finite import NotFinite
+from gradstep.findings.finding import ANY_PROGRAM, Finding, Program, Reason, Rule
+from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.graph.statistics import format_number
 
 
@@ -30,7 +30,11 @@ class InCall(NotFinite):
     title: str
     loss: float | None
     kinds: tuple[str, ...]
-    target: str = "TARGET"
+    program: Program = ANY_PROGRAM
+
+    @property
+    def began(self) -> Began:
+        return "at_or_before"
 
     def text(self) -> str:
         loss = "" if self.loss is None else f"the loss is {format_number(self.loss)}"
@@ -40,11 +44,11 @@ class InCall(NotFinite):
 
     def remedy(self) -> str:
         if self.leaves:
-            return f"gradstep why {self.target} {self.leaves[0]} shows where it began"
+            return f"{self.program.command('why', self.leaves[0])} shows where it began"
         return "look at what this loss is computed from"
 
-    def for_target(self, target: str) -> InCall:
-        return replace(self, target=target)
+    def for_program(self, program: Program) -> InCall:
+        return replace(self, program=program)
 
     def calls(self) -> tuple[str, ...]:
         return ("backward", "grad")
@@ -64,8 +68,8 @@ class AllSkipped(NotFinite):
 
     def remedy(self) -> str:
         return (
-            "run more steps, as the factor shrinks with each; if it goes on, gradstep check "
-            "without the scaler finds what is not finite"
+            "run more steps, as the factor shrinks with each; if it goes on, leave the scaler out: "
+            "what is not finite then has a place"
         )
 
 

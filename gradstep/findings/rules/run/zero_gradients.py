@@ -11,7 +11,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.facts import Fact, Facts, Look
 from gradstep.findings.facts.history import History, histories, is_nothing, lines_of
 from gradstep.findings.facts.learning import Learning
-from gradstep.findings.finding import Fix, Meaning, Reason, Rule
+from gradstep.findings.finding import ANY_PROGRAM, Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.rules.run.zero_causes import zero_causes
 from gradstep.findings.zeros import Cancels, ZeroLeaves
 from gradstep.graph.model import Source
@@ -46,7 +46,7 @@ class ZeroGradient(Reason):
     count: int
     since: str
     because: Reason | None
-    target: str = "TARGET"
+    program: Program = ANY_PROGRAM
 
     def text(self) -> str:
         when = "in the only call" if self.count == 1 else f"in all {self.count:,} calls"
@@ -57,10 +57,10 @@ class ZeroGradient(Reason):
     def remedy(self) -> str:
         if self.because is not None:
             return self.because.remedy()
-        return f"gradstep why {self.target} {self.leaves[0]} shows the way of the gradient"
+        return f"{self.program.command('why', self.leaves[0])} shows the way of the gradient"
 
-    def for_target(self, target: str) -> ZeroGradient:
-        return replace(self, target=target)
+    def for_program(self, program: Program) -> ZeroGradient:
+        return replace(self, program=program)
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.because is None else self.because.fix()
