@@ -16,7 +16,7 @@ from gradstep.capturing.backward import add_backward
 from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks
 from gradstep.capturing.names import Names, caller_names
-from gradstep.capturing.results import results_of
+from gradstep.capturing.results import add_results
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.rounds import rounds_of
 from gradstep.capturing.saved_values import SavedReader
@@ -125,10 +125,7 @@ def capture(
             add_costs(build, costs, forward_of)
         build.rounds = rounds_of(recorded)
         if view != "backward":
-            build.results = results_of(
-                (id for id, half in enumerate(build.halves) if half == "forward"),
-                build.sources, build.rounds,
-            )  # fmt: skip
+            add_results(build, known, tensors, whole, forward_of)
         return build.graph()
 
 

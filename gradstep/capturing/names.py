@@ -51,6 +51,7 @@ class Names:
     ) -> None:
         self._names: dict[int, str] = {}
         self._alive: list[Any] = []  # an id is only good while its tensor lives
+        self._of_results: dict[int, str] | None = None
         self._placeholders: dict[str, str] = {}
         variables = [
             (name, value)
@@ -91,7 +92,9 @@ class Names:
                         self._alive.append(tensor)
 
     def settle(self) -> None:
-        """Keep no tensors alive: names are asked for only of those that were there by now."""
+        """Keep no tensors alive: names are asked for only of those that were there by now, and of
+        nodes that somebody keeps."""
+        self._of_results = self.of_results()
         self._alive.clear()
 
     def keep_leaves(self) -> None:
@@ -139,6 +142,19 @@ class Names:
     def of_identity(self, identity: int) -> str:
         """Return the name of the tensor with this identity; "" if it has none."""
         return self._names.get(identity, "")
+
+    def of_results(self) -> dict[int, str]:
+        """Return the names of what ops made, but for elements of lists, by the identity of the
+        ``grad_fn``; of several results, the names of all."""
+        if self._of_results is not None:
+            return self._of_results
+        results: dict[int, str] = {}
+        for tensor in self.tensors():
+            name = self.of(tensor)
+            if not tensor.is_leaf and "[" not in name:
+                key = id(tensor.grad_fn)
+                results[key] = f"{results[key]}, {name}" if key in results else name
+        return results
 
     def usual(self, name: str) -> str:
         """Return what a parameter is called that goes by ``name`` in its module, with the name of

@@ -1,31 +1,63 @@
-"""The variables of the program that results of ops are assigned to: ``z`` of ``z = mu + noise``."""
+"""The variables of the program that results of ops are assigned to: ``z`` of ``z = mu + noise``,
+and those that hold them: ``u_t`` of ``u_t = derivative(u, t)``, where the op ran elsewhere."""
 
 from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
 
+from gradstep.capturing.names import Names
 from gradstep.capturing.statement import tree_of
+from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Round, Source
-
-ENOUGH_OPS: Final = 3
-"""A variable that stands for several values in turn, as ``x`` does, names one of so many ops."""
+from gradstep.records import Node, Tensor, resolve
 
 
 class _Statement(NamedTuple):
-    """Where an assignment begins, the variables that it sets, and whether these are set nowhere
-    else in their function."""
+    """Where an assignment begins, and the variables that it sets."""
 
     line: int
     names: str
-    is_only: bool
 
 
-def results_of(
+def add_results(
+    build: GraphBuilder,
+    names: Names,
+    roots: Iterable[Tensor],
+    nodes: Iterable[Node],
+    forward_of: Callable[[Node], int | None],
+) -> None:
+    """Enter the names of results: what a variable holds, but for the last round of a loop, and
+    what a statement assigns."""
+    held = _held_results(names, nodes, forward_of)
+    ops = (id for id, half in enumerate(build.halves) if half == "forward")
+    build.results = {id: name for id, name in held.items() if id not in build.rounds}
+    build.results |= _assigned_results(ops, build.sources, build.rounds)
+    for root in roots:  # of a statement that has it drawn, the result is a picture
+        maker, _ = resolve(root.edge)
+        if maker is not None and not names.of(root) and (id := forward_of(maker)) is not None:
+            build.results.pop(id, None)
+
+
+def _held_results(
+    names: Names, nodes: Iterable[Node], forward_of: Callable[[Node], int | None]
+) -> dict[int, str]:
+    """Return the ops of ``nodes`` whose result a variable holds, with its name; of several results,
+    with the names of all."""
+    held = names.of_results()
+    results: dict[int, str] = {}
+    for node in nodes if held else ():
+        name = held.get(id(getattr(node, "origin", node)))
+        if name is not None and (op := forward_of(node)) is not None:
+            results[op] = name
+    return results
+
+
+def _assigned_results(
     ops: Iterable[int],
     sources: Mapping[int, Source],
     rounds: Mapping[int, tuple[Round, ...]],
@@ -41,15 +73,15 @@ def results_of(
 
     for (statement, _, _), run in groupby(known, ran):
         if statement is not None:
-            of_it = list(run)
-            if statement.is_only or len(of_it) >= ENOUGH_OPS:
-                results[of_it[-1][0]] = statement.names
+            *_, (last, _) = run
+            results[last] = statement.names
     return results
 
 
 @lru_cache(maxsize=64)
 def _statements(file: str) -> Mapping[int, _Statement]:
-    """Return the assignments of a file, by each of their lines."""
+    """Return the assignments of a file, by each of their lines; but for those of a variable that
+    stands for several values in turn, as ``x`` often does."""
     found: dict[int, _Statement] = {}
     waiting: list[ast.AST] = [tree_of(file)]
     while waiting:
@@ -61,9 +93,8 @@ def _statements(file: str) -> Mapping[int, _Statement]:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             times.update(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
         for node, names in assigned:
-            if names:
-                is_only = all(times[name] == 1 for name in names)
-                statement = _Statement(node.lineno, ", ".join(names), is_only)
+            if names and all(times[name] == 1 for name in names):
+                statement = _Statement(node.lineno, ", ".join(names))
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     found[line] = statement
     return found
@@ -84,14 +115,15 @@ def _of_function(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def _targets(node: ast.stmt) -> Iterator[str]:
-    """Yield the variables that an assignment sets; of one that sets an attribute or an element,
-    none."""
+    """Yield the variables that an assignment sets, but for ``_``; of one that sets an attribute or
+    an element, none."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
     waiting = list(reversed(targets))
     while waiting:
         target = waiting.pop()
         if isinstance(target, ast.Name):
-            yield target.id
+            if target.id != "_":
+                yield target.id
         elif isinstance(target, ast.Tuple | ast.List):
             waiting += reversed(target.elts)
         elif isinstance(target, ast.Starred):

@@ -56,8 +56,14 @@ def test_the_last_op_of_a_statement_has_the_name_that_it_assigns(tmp_path: Path)
     assert ("mul", "twice") in results
     assert ("add", "loss") in results
     assert "left, right" in {name for _, name in results}
-    # x stands for several values: it names only what takes some ops
-    assert [op for op, name in results if name == "x"] == ["mul"]
+    # x stands for several values
+    assert "x" not in {name for _, name in results}
+
+
+def test_a_result_of_a_function_has_the_name_of_the_variable_that_holds_it(tmp_path: Path) -> None:
+    graph = graph_of(tmp_path)
+    (id,) = (id for id, name in graph.results.items() if name == "total")
+    assert graph.names[id] == "add"
 
 
 def test_modules_are_told_by_their_attributes(tmp_path: Path) -> None:

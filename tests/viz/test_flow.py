@@ -78,6 +78,24 @@ for layer in layers:
 loss = torch.cat(maps, 1).pow(2).mean()
 loss.backward()
 """,
+    "derivatives": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+
+def derivative(y, x):
+    return torch.autograd.grad(y.sum(), x, create_graph=True)[0]
+
+x, t = (torch.rand(6, 1).requires_grad_() for _ in range(2))
+u = net(torch.cat([x, t], 1))
+u_t = derivative(u, t)
+u_x = derivative(u, x)
+u_xx = derivative(u_x, x)
+residual = u_t + u * u_x - u_xx
+loss = residual.pow(2).mean()
+loss.backward()
+""",
     "plain": """
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -268,6 +286,13 @@ def test_losses_and_named_results_have_rows(folder: Path) -> None:
         assert name in names
     assert drawn.row("loss").value
     assert drawn.row("loss_match").note == "with labels"
+
+
+def test_results_of_functions_and_modules_are_told_by_their_variables(folder: Path) -> None:
+    drawn = draw("derivatives", folder)
+    names = [row.name for row in drawn.rows]
+    assert [name for name in names if name in ("u_t", "u_x", "u_xx")] == ["u_t", "u_x", "u_xx"]
+    assert drawn.row("2").attributes == "→ u"
 
 
 def test_links_that_need_too_many_lanes_end_in_ports(folder: Path) -> None:

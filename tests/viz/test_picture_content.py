@@ -181,7 +181,7 @@ def test_a_saved_line_says_where_its_value_was_freed() -> None:
     assert {ends: re.sub(r"\d+$", "N", label) for ends, label in labels.items()} == {
         ("mul", "MulBackward0"): "self · freed at test_picture_content.py:N",
         ("x", "MulBackward0"): "other · freed at test_picture_content.py:N",
-        ("exp", "ExpBackward0"): "result · freed at test_picture_content.py:N",
+        ("y", "ExpBackward0"): "result · freed at test_picture_content.py:N",
     }
     assert not any(line.alert for line in make_picture(capture(z, names={"x": x})).lines)
 

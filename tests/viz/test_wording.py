@@ -10,6 +10,7 @@ import pytest
 import gradstep
 from gradstep_viz.errors import UnknownNode, VizError
 from gradstep_viz.options import RenderOptions
+from gradstep_viz.picture.compose import make_picture
 from tests.viz import picture_programs, sample_graphs
 
 ENGINES = ["core", pytest.param("pytorch", marks=pytest.mark.torch)]
@@ -35,6 +36,27 @@ def test_nodes_and_leaves_bear_names_of_the_users_own(engine: str, format: str) 
         assert name in text
     for name in ("fc1.weight", "AddmmBackward0 #8"):
         assert name not in re.sub(r"<title>.*?</title>|tooltip.*", "", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_boxes_are_called_as_the_program_calls_modules_and_results(engine: str) -> None:
+    graph = picture_programs.graph_of_code(NET, engine)
+    boxes = {box.title: box.detail for box in make_picture(graph, "forward").boxes}
+    assert boxes["fc1"] == "Linear · addmm"
+    assert boxes["h"] == "tanh"
+    assert "AddmmBackward0" in {box.title for box in make_picture(graph, "backward").boxes}
+
+
+def test_a_layer_of_a_sequential_is_told_by_its_class() -> None:
+    code = """
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh())
+model(torch.ones(5, 2)).sum().backward()
+"""
+    boxes = make_picture(picture_programs.graph_of_code(code, "core"), "forward").boxes
+    assert {"Linear 0", "Tanh 1"} <= {box.title for box in boxes}
 
 
 def test_labels_may_stand_in_a_file(tmp_path: Path) -> None:

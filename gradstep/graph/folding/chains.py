@@ -26,6 +26,11 @@ SHAPE_OPS = frozenset(
 """Without underscores, so that they fit the names of ops and of PyTorch's nodes alike."""
 
 
+def is_reshaping(stem: str) -> bool:
+    """Return whether an op only looks at its input in another shape."""
+    return stem.replace("_", "").lower() in SHAPE_OPS
+
+
 @dataclass(frozen=True, slots=True)
 class Heads:
     """``mains`` is for each unit the one in whose box it stands, mostly itself, which is then a
@@ -56,7 +61,7 @@ def _find_mains(graph: Graph, units: Units) -> Sequence[int]:
     mains = int_column(np.arange(len(units)))
     before: set[int] = set()  # these join the op that uses them
     kinds, stems = graph.kinds, units.stems
-    reshaping = {stem for stem in set(stems) if stem.replace("_", "").lower() in SHAPE_OPS}
+    reshaping = set(filter(is_reshaping, set(stems)))
     for unit, stem in enumerate(stems):
         if stem not in reshaping or kinds[units.node(unit)] != "op":
             continue

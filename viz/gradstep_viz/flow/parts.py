@@ -193,11 +193,19 @@ class PartBuilder:
         """Join ops that ran one after the other in one statement, then statements without a
         gradient."""
         parts: list[Part] = []
+        results, node = self._graph.results, self._units.node
         for line, run in groupby(ran, self._line):
             if line is None:
                 parts += run  # type: ignore[arg-type]
-            else:
-                parts.append(self._statement(list(run)))
+                continue
+            heads: list[Part | int] = []
+            for head in run:
+                heads.append(head)
+                if node(head) in results:  # type: ignore[arg-type]
+                    parts.append(self._statement(heads))
+                    heads = []
+            if heads:
+                parts.append(self._statement(heads))
         if not self._data:
             return parts
         joined: list[Part] = []

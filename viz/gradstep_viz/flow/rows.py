@@ -417,6 +417,9 @@ class _Writer:
         row = Row("row", depth, panel=panel, header=header, units=units)
         self._name(row, parts, rounds, front)
         typical = rounds[typical_place(rounds)]
+        result = self._result(typical.units) if typical.kind == "module" else ""
+        if result not in ("", row.name.rpartition(".")[2]):
+            row.attributes = f"{row.attributes} → {result}".lstrip()
         outs = [self._out_unit(one) for one in rounds]
         row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
         row.shapes_in = self._shapes_in(typical)
@@ -506,12 +509,16 @@ class _Writer:
 
     def _statement_name(self, part: Part) -> tuple[str, str]:
         """Return the variable that a statement assigns, "" for none, and its ops."""
+        return self._result(part.units), self._ops_text(part.units)
+
+    def _result(self, units: Sequence[int]) -> str:
+        """Return the variable that the line of the last of some ops assigns, "" for none."""
         results, sources = self._graph.results, self._graph.sources
-        nodes = [id for unit in reversed(part.units) for id in self._units.nodes(unit)]
-        last = self._units.node(self._facts.ops.heads_among(part.units)[-1])
-        line = sources.get(last)
+        nodes = [id for unit in reversed(units) for id in self._units.nodes(unit)]
+        heads = self._facts.ops.heads_among(units)
+        line = sources.get(self._units.node(heads[-1])) if heads else None
         name = next((results[id] for id in nodes if id in results and sources.get(id) == line), "")
-        return printable(name), self._ops_text(part.units)
+        return printable(name)
 
     def _ops_text(self, units: Sequence[int]) -> str:
         """List the ops of a statement, without those that serve others."""
@@ -673,7 +680,7 @@ class _Writer:
     def _input(self, leaf: int) -> Row:
         known = self._facts.leaves[leaf]
         row = Row("input", 0, name=printable(known.name) or "input", leaf=leaf)
-        row.kind_text = "input" if known.name else ""
+        row.kind_text = "input" if row.name != "input" else ""
         if "detach" in known.detail or "no_grad" in known.detail:
             row.kind_text, row.note = known.detail, ""
         row.shapes_out = [known.shape]

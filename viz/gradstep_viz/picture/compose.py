@@ -35,7 +35,12 @@ from gradstep_viz.picture.magnitude import (
 from gradstep_viz.picture.model import HALVES, Box, Chip, Frame, Picture
 from gradstep_viz.picture.records import Records, read_late
 from gradstep_viz.picture.tooltips import node_tooltip
-from gradstep_viz.picture.wording import DEFAULT_FACTS, with_facts, with_labels
+from gradstep_viz.picture.wording import (
+    DEFAULT_FACTS,
+    in_words_of_author,
+    with_facts,
+    with_labels,
+)
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
@@ -76,7 +81,8 @@ def make_picture(
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
     addresses = [printable(graph.address(id)) for id in range(len(graph))]
-    named = with_labels(without_module(with_facts(graph, facts), module), labels)
+    named = in_words_of_author(without_module(with_facts(graph, facts), module))
+    named = with_labels(named, labels)
     gradients = Gradients("rms" in facts and has_gradients(named), scale)
     chips = _Chips(
         named,

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Final
 
+from gradstep.graph.folding.chains import is_reshaping
 from gradstep.graph.model import Graph
 from gradstep_viz.picture import formatting
 
@@ -35,6 +36,53 @@ def with_labels(graph: Graph, labels: Mapping[str, str]) -> Graph:
         frame._replace(label=labels.get(frame.label, frame.label)) for frame in graph.frames
     )
     return replace(graph, names=names, variables=variables, frames=frames)
+
+
+def in_words_of_author(graph: Graph) -> Graph:
+    """Return ``graph`` with ops of the forward half called as the program calls them, where it
+    does: by the module of which they are all that runs, else by the variable that holds the
+    result. What PyTorch calls them stands below."""
+    names, details, scopes = list(graph.names), list(graph.details), list(graph.scopes)
+    modules = _ops_that_are_modules(graph)
+    # the result of the whole has a box of its own
+    ends = {graph.variables.get(id) for id, kind in enumerate(graph.kinds) if kind == "output"}
+    for id in [id for id, kind in enumerate(graph.kinds) if kind == "op"]:
+        if graph.halves[id] != "forward" or formatting.title(graph, id) != names[id]:
+            continue
+        op, scope, result = names[id], scopes[id], graph.results.get(id, "")
+        result = "" if result in ends else result
+        if id in modules:
+            kind = graph.modules[scope]
+            about = f"{kind} {graph.module_details.get(scope, '')}".rstrip()
+            is_number = scope.replace(".", "").isdigit()  # of a model that is a Sequential
+            names[id], scopes[id] = f"{kind} {scope}" if is_number else scope, ""
+            if is_number:
+                about = about.removeprefix(kind).lstrip()
+            if result not in ("", scope.rpartition(".")[2]):
+                about = f"{about} → {result}".lstrip()
+            details[id] = f"{about} · {op}" if about else op
+        elif result:
+            names[id], details[id] = result, f"{op} {details[id]}".rstrip()
+    return replace(graph, names=names, details=details, scopes=scopes)
+
+
+def _ops_that_are_modules(graph: Graph) -> set[int]:
+    """Return the boxes of ops that are each all that a call of a module runs."""
+    ops: dict[str, list[int]] = {}
+    around: set[str] = set()
+    for id, (kind, half, scope) in enumerate(
+        zip(graph.kinds, graph.halves, graph.scopes, strict=True)
+    ):
+        if half == "forward" and scope:
+            around.add(scope if kind == "group" else scope.rpartition(".")[0])
+            if kind == "op" and scope in graph.modules and not is_reshaping(graph.stem(id)):
+                ops.setdefault(scope, []).append(id)
+    return {
+        id
+        for scope, of_it in ops.items()
+        if scope not in around and len({graph.stem(id) for id in of_it}) == 1
+        for id in of_it
+    }
 
 
 def with_facts(graph: Graph, facts: Collection[str]) -> Graph:
