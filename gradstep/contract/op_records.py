@@ -26,6 +26,10 @@ IN_PLACE: Final = ("in place", "in place through a view")
 """Attributes of records that no op knows."""
 
 
+MOST_WITHOUT_GRADIENT: Final = 1000
+FOR_EACH_GRADIENT: Final = 4
+"""Of ops without a gradient, as where data is filled in a loop, so many are recorded in a row, and
+so many for each op that has one: what their results are made into are constants."""
 WITHOUT_GRAPH: Final = "autograd.grad() without create_graph=True"
 Leaves = tuple["ref[Any]", ...]
 

@@ -278,7 +278,7 @@ class MemoryRun:
         self.training = Training()
         self.incomplete: list[int] = []
         self._calls: dict[int, CallFacts] = {}
-        self._leaves: dict[int, tuple[LeafFacts, ...]] = {}
+        self._leaves: dict[int, dict[int, LeafFacts]] = {}  # of each call, by their numbers
         self._flows: dict[int, Flow] = {}
         self._documents: dict[str, str] = {}
         self._graphs: dict[str, Graph] = {}
@@ -314,7 +314,7 @@ class MemoryRun:
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
         self._calls[call.index] = call
-        self._leaves[call.index] = tuple(leaves)
+        self._leaves[call.index] = {facts.leaf: facts for facts in leaves}
         if flow is not None:
             self._flows[call.index] = flow
 
@@ -348,11 +348,12 @@ class MemoryRun:
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
         self.call(index)
-        return self._leaves.get(index, ())
+        return tuple(self._leaves.get(index, {}).values())
 
     def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
         for index, leaves in self._leaves.items():
-            yield from ((index, facts) for facts in leaves if facts.leaf == leaf)
+            if leaf in leaves:
+                yield index, leaves[leaf]
 
     def document(self, structure: str) -> str:
         """Return the graph of a structure as ``to_json`` writes it."""

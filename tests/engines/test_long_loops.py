@@ -24,7 +24,7 @@ pytestmark = pytest.mark.torch
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> int:
     """The number of ops without a gradient that are recorded, made small."""
-    monkeypatch.setattr(ops, "_WITHOUT_GRADIENT", 40)
+    monkeypatch.setattr(ops, "MOST_WITHOUT_GRADIENT", 40)
     return 40
 
 

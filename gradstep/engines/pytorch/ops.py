@@ -19,7 +19,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
-from gradstep.contract.op_records import WITHOUT_GRAPH, Cut, LeafRecord, OpRecord, reachable
+from gradstep.contract.op_records import (
+    FOR_EACH_GRADIENT,
+    MOST_WITHOUT_GRADIENT,
+    WITHOUT_GRAPH,
+    Cut,
+    LeafRecord,
+    OpRecord,
+    reachable,
+)
 from gradstep.engines.pytorch.changes import version_of
 from gradstep.engines.pytorch.departures import Departures
 from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
@@ -60,9 +68,6 @@ _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 SLOWED: Final = 20
 """Objects that are made for an op, beside the one or two of the program's own."""
-_WITHOUT_GRADIENT: Final = 1000
-"""Ops without a gradient that are recorded, beyond a few for each op that has one."""
-_FOR_EACH: Final = 4
 _LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
 
 
@@ -97,7 +102,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._through_view: OpRecord | None = None
         self.acts = False
         self.dozes = False  # it acts again when an op has a gradient
-        self._left = _WITHOUT_GRADIENT  # ops without one that are still recorded
+        self._left = MOST_WITHOUT_GRADIENT  # ops without one that are still recorded
         self._around: Any = None  # the mode around this one, while it does not act
         self._outside: list[Any] | None = None  # those outside of it, while it has stepped aside
         self._versions: list[
@@ -158,7 +163,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def switch(self, *, on: bool) -> bool:
         """Have this mode act, or no more, unless other modes are in the way; whether it acts."""
         if on and not self.acts and self._begins():
-            self._left = _WITHOUT_GRADIENT
+            self._left = MOST_WITHOUT_GRADIENT
         elif not on and (self.dozes or self._ends()):
             self.dozes = False
             self.inputs = Inputs(self.inputs.budget.limit)
@@ -424,7 +429,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.requires_grad = own is not None
         if own is not None:
             self._origins.records[own] = record
-            self._left = min(self._left + _FOR_EACH, _WITHOUT_GRADIENT)
+            self._left = min(self._left + FOR_EACH_GRADIENT, MOST_WITHOUT_GRADIENT)
         else:
             self._left -= 1
         if own is None and (

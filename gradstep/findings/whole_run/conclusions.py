@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final
@@ -14,6 +15,7 @@ from gradstep.findings.finding import SEVERITIES, Finding, Reason, Rule
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.graph.model import Source
+from gradstep.recording.run import NotRecorded, Run
 
 Titled = tuple[str, Finding]
 """A finding, and the title of the call that shows it, "" of the whole run."""
@@ -65,9 +67,15 @@ def _of_module(reason: Reason, names: Names) -> Reason:
 
 def _of_complete_calls(facts: Facts) -> list[tuple[str, Reason]]:
     """Return what was seen in calls of which no defect of ours has lost anything."""
-    known = {call.index: call.title for call in facts.run.calls()}
-    incomplete = {known.get(index) for index in facts.run.incomplete}
+    incomplete = set(_titles(facts.run))
     return [pair for pair in facts.seen if pair[0] not in incomplete]
+
+
+def _titles(run: Run) -> Iterator[str]:
+    """Yield the titles of calls of which a defect of ours has lost something."""
+    for index in run.incomplete:
+        with suppress(NotRecorded):  # lost before it was added
+            yield run.call(index).title
 
 
 @cache

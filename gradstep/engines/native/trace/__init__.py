@@ -38,9 +38,17 @@ from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.contract.budget import BUDGET, Budget, Share
 from gradstep.contract.loops import LoopRound
 from gradstep.contract.module_paths import OUTSIDE
-from gradstep.contract.op_records import Cut, Departure, LeafRecord, OpRecord, next_number
+from gradstep.contract.op_records import (
+    FOR_EACH_GRADIENT,
+    MOST_WITHOUT_GRADIENT,
+    Cut,
+    Departure,
+    LeafRecord,
+    OpRecord,
+    next_number,
+)
 from gradstep.contract.tracing import Values
-from gradstep.engines.native.trace.cut import leaves_behind
+from gradstep.engines.native.trace.cut import Behind
 from gradstep.engines.native.trace.deferred import NOTE, Deferred, Instruction
 from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
@@ -68,8 +76,10 @@ class GraphTracer:
         self._refers = values == "core"
         self._recorder = InputRecorder(self._budget) if values else None
         self._departure: Departure | None = None
+        self._behind = Behind()
         self._scopes = Scopes()
         self._rounds = Rounds()
+        self._left = MOST_WITHOUT_GRADIENT
         self.is_paused = False  # ops are not recorded, for a while
         self._shapes: tuple[Any] = (None,)  # of the last op, which many in a row share
         self._places: dict[int, Instruction] = {}
@@ -89,6 +99,14 @@ class GraphTracer:
         node: Node | None,
     ) -> None:
         if self.is_paused:
+            return
+        if node is not None:
+            self._left = min(self._left + FOR_EACH_GRADIENT, MOST_WITHOUT_GRADIENT)
+        elif self._left:
+            self._left -= 1
+        else:
+            for output in outputs:
+                output._record = None
             return
         try:
             caller = sys._getframe(2)
@@ -316,7 +334,7 @@ class GraphTracer:
         """Remember on ``after`` where the graph of ``before`` ended, if it had one."""
         if isinstance(before.record, Cut):
             after.record = before.record
-        elif leaves := leaves_behind(before):
+        elif leaves := self._behind.tensor(before):
             origin = before.record
             maker = ref(origin[0]) if isinstance(origin, tuple) and not origin[1] else None
             after.record = Cut(how, user_source(sys._getframe(2)), leaves, maker=maker)
@@ -329,7 +347,7 @@ class GraphTracer:
             self.settle()
             if self._refers:
                 self._keep(tensor)
-        leaves = leaves_behind(tensor)
+        leaves = self._behind.tensor(tensor)
         if not leaves:
             return
         departure = Departure(next_number(), how, user_source(sys._getframe(2)), leaves)
