@@ -70,6 +70,19 @@ def test_data_that_is_filled_in_a_loop_is_recorded_at_its_beginning_only(short: 
     assert dispatch_mode() is None
 
 
+def test_numbers_that_leave_do_not_end_the_doze(
+    short: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    series, woken = torch.zeros(100), []
+    with noting(values=True) as known:
+        wake = known.ops.wake
+        monkeypatch.setattr(known.ops, "wake", lambda: (woken.append(1), wake()))
+        for at in range(1, 100):
+            series[at] = 0.9 * series[at - 1].item() + series.tolist()[0]
+        assert known.ops.dozes
+    assert not woken
+
+
 def test_ops_without_a_gradient_beside_others_are_recorded(short: int) -> None:
     w = torch.ones(3, requires_grad=True)
     with noting(values=True) as known:

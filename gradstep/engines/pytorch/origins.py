@@ -532,7 +532,9 @@ def _makes_nodes(function: Any, types: Any, args: Any, kwargs: Any) -> bool:
     if type(function) is GETTER and function.__self__.__name__ not in _VIEWS:
         return False
     given = [*args, *kwargs.values()] if kwargs else args
-    return bool(types) or any(tensor.requires_grad for tensor in tensors_in(given))
+    if any(each is not torch.Tensor for each in types):  # methods without arguments tell of this
+        return True
+    return any(tensor.requires_grad for tensor in tensors_in(given))
 
 
 _DROPOUTS: Final = frozenset([

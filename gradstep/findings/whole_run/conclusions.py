@@ -15,7 +15,8 @@ from gradstep.findings.finding import SEVERITIES, Finding, Reason, Rule
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.graph.model import Source
-from gradstep.recording.run import NotRecorded, Run
+from gradstep.recording.errors import NotRecorded
+from gradstep.recording.run import Run
 
 Titled = tuple[str, Finding]
 """A finding, and the title of the call that shows it, "" of the whole run."""

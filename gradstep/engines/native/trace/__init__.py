@@ -85,10 +85,12 @@ class GraphTracer:
         self._places: dict[int, Instruction] = {}
 
     def describe(self, *, on: bool) -> None:
-        """Describe and copy values at once, where that was asked for; or else only refer to them,
-        for whoever asks."""
+        """Describe and copy values at once, where that was asked for; or else defer records, which
+        only refer to them, for whoever asks."""
         if self._values is True:
+            self.settle()
             self._copies, self._refers = on, not on
+            self._deferred = None if on else Deferred(self._budget.limit)
 
     def op(
         self,

@@ -79,4 +79,7 @@ def _before(one: Any) -> list[Any]:
 def _leaf(one: Any) -> Leaves:
     if isinstance(one, AccumulateGrad):
         return (one.leaf,)
-    return (one.tensor,) if isinstance(one, LeafRecord) and one.requires_grad else ()
+    if not (isinstance(one, LeafRecord) and one.requires_grad):
+        return ()
+    leaf: Any = one.tensor
+    return (leaf,)
