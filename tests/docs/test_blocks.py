@@ -58,6 +58,8 @@ def shown(page: Path) -> object:
     programs = [folder / word for c in commands_of(page) for word in c.text.split()]
     if any(imports_torch(program) for program in programs if program.suffix == ".py"):
         marks.append(pytest.mark.torch)
+    if any(re.match(r"gradstep diff .*\.py\b", command.text) for command in commands_of(page)):
+        marks.append(pytest.mark.slow)  # it runs each program in a process of its own, many times
     return pytest.param(page, folder, id=str(page.relative_to(ROOT)), marks=marks)
 
 

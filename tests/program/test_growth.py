@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.both import TORCH
+from tests.forking import run_gradstep
 
 PROGRAM = """
 import gc, sys, tracemalloc, weakref
@@ -68,10 +67,7 @@ COMMANDS = {
 def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(PROGRAM.format(library=library))
     leaf = ["0.weight"] if command.startswith("why") else []
-    done = subprocess.run(
-        [sys.executable, "-m", "gradstep", *COMMANDS[command], "train.py", *leaf],
-        cwd=tmp_path, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
-    )  # fmt: skip
+    done = run_gradstep([*COMMANDS[command], "train.py", *leaf], tmp_path)
     told = [line.split() for line in done.stderr.splitlines() if line[:1].isdigit()]
     assert len(told) == 1, done.stderr
     objects, nbytes = map(int, told[0])
