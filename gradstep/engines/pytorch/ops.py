@@ -635,7 +635,8 @@ def _leaf(tensor: torch.Tensor) -> LeafRecord:
 
     def seen() -> SeenTensor | None:
         tensor = weak()
-        return None if tensor is None else SeenTensor(tensor, tensor, None, None)
+        with unobserved():
+            return None if tensor is None else SeenTensor(tensor, tensor, None, None)
 
     one = describe(tensor) if is_single(tensor) else None
     facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
