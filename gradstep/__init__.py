@@ -9,11 +9,12 @@ from gradstep.contract.registry import WHOLE_PARAMETERS, register
 
 register(
     "autograd_core", "gradstep.engines.native:NATIVE",
-    tracing="gradstep.engines.native.trace:tracing",
+    tracing="gradstep.engines.native.trace:tracing", insides="gradstep.engines.native:INSIDES",
 )  # fmt: skip
 register(
     "torch", "gradstep.engines.pytorch.engine:PYTORCH",
     tracing="gradstep.engines.pytorch.attach:attached",
+    insides="gradstep.engines.pytorch.engine:INSIDES",
 )  # fmt: skip
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from types import CodeType
 from typing import Any, Final
 
 from gradstep.capturing.frames import user_source
@@ -23,16 +21,11 @@ def registered_at(table: Mapping[int, Any], number: int) -> Source | None:
     return _lines.get((id(table), number))
 
 
-@contextmanager
-def noting_hooks(handle: type, prepare: Callable[[CodeType], None] | None = None) -> Iterator[None]:
-    """Within it, note where hooks are registered: each makes a ``handle`` of the library's.
-
-    ``prepare`` is given the code that runs then, too.
-    """
-    begin: Any = vars(handle)["__init__"]
+def noting_hook(begin: Callable[..., None]) -> Any:
+    """Return what begins the handle of a hook as ``begin`` does, and notes the line that registers
+    the hook."""
     if hasattr(begin, "gradstep_notes_hooks"):
-        yield
-        return
+        return begin
 
     def noted(self: Any, table: Any, *given: Any, **named: Any) -> None:
         begin(self, table, *given, **named)
@@ -40,14 +33,7 @@ def noting_hooks(handle: type, prepare: Callable[[CodeType], None] | None = None
 
     update_wrapper(noted, begin)
     noted.gradstep_notes_hooks = True  # type: ignore[attr-defined]
-    if prepare is not None:
-        prepare(noted.__code__)
-    handle.__init__ = noted  # type: ignore[misc]
-    try:
-        yield
-    finally:
-        if vars(handle)["__init__"] is noted:  # else who has put another there calls this one
-            handle.__init__ = begin  # type: ignore[misc]
+    return noted
 
 
 @fenced("lines of hooks")

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from gradstep.contract.insides import library_of
 from gradstep.contract.registry import HOMES, TENSORS, load
 from gradstep.guest.fence import class_has, let_through
 from gradstep.guest.own_files import imported_pytorch
@@ -113,16 +114,6 @@ def engine_for(library: str) -> Engine:
 def _engine_at(home: str) -> Engine:
     engine: Engine = load(home)
     return engine
-
-
-@lru_cache(maxsize=1024)
-def library_of(kind: type[Any]) -> str | None:
-    """Return which of the libraries that have an engine the class of a value comes from."""
-    for base in kind.__mro__:
-        library = base.__module__.partition(".")[0]
-        if library in HOMES and (library != "torch" or imported_pytorch() is not None):
-            return library
-    return None
 
 
 def _in_use() -> str:

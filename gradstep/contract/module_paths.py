@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
+from gradstep.contract.insides import insides_of
 from gradstep.contract.parameters import named_parameters
 from gradstep.guest.fence import class_has, read, text_of, variables_in
 
@@ -119,7 +120,10 @@ class ModulePaths:
         at: Any = self._outermost()
         try:
             for attribute, name in steps:
-                at = vars(at)[attribute][name] if attribute else at._modules[name]
+                if attribute:
+                    at = variables_in(at)[attribute][name]
+                else:
+                    at = insides_of(at).part(at, name)
         except (AttributeError, LookupError, TypeError):
             return False
         return at is module

@@ -20,6 +20,11 @@ def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
             yield path, whole.get(id(tensor), tensor)
 
 
+def own_parameters(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters that a module has itself by their names, cut or not."""
+    return read(lambda: module.named_parameters(recurse=False))
+
+
 def named_buffers(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the buffers of a module, of whichever library, by their paths."""
     return ((path, t) for path, t in read(lambda: module.named_buffers()) if has_data(t))

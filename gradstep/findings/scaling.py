@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from gradstep.capturing.names import Names
+from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.snapshot.value import array_of
@@ -15,7 +16,6 @@ from gradstep.findings.finding import Reason
 from gradstep.findings.not_finite import NotFinite
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
-from gradstep.guest.fence import attribute_of
 from gradstep.records import BackwardCall, Node
 
 
@@ -74,7 +74,7 @@ def scaling_of(names: Names, engine: Engine, order: Sequence[Node]) -> Scaling |
     """Find the scaler of the program, and the node of a pass where it multiplied the loss; None
     where there is none that did."""
     for name, scaler in names.scalers.items():
-        held = attribute_of(scaler, "_scale")  # get_scale() would run code of the program's
+        held = insides_of(scaler).scaler(scaler).scale
         if not is_tensor(held) or held.numel() != 1:
             continue
         number = array_of(held)

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache, wraps
 from pathlib import Path
 from traceback import extract_tb, walk_tb
-from types import CodeType, TracebackType
+from types import CodeType, MappingProxyType, TracebackType
 from typing import Any, Final, TypeVar, cast
 
 from gradstep.guest.own_files import is_own_file
@@ -360,8 +360,9 @@ def text_of(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def variables_in(value: object) -> dict[str, Any]:
-    """Return what an object of the program's has in its dictionary; nothing of one without.
+def variables_in(value: object) -> Mapping[str, Any]:
+    """Return what an object of the program's, or a class, has in its dictionary; nothing of one
+    without.
 
     Its class is not asked, which may do anything; some that have a dictionary do not show it.
     """
@@ -370,4 +371,4 @@ def variables_in(value: object) -> dict[str, Any]:
     except Exception as error:
         let_through(error)
         return {}
-    return attributes if isinstance(attributes, dict) else {}
+    return attributes if isinstance(attributes, dict | MappingProxyType) else {}

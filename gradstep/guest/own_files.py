@@ -108,9 +108,8 @@ def imported_pytorch() -> ModuleType | None:
     """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
     none, and neither is the core under that name."""
     module = sys.modules.get("torch")
-    inner = getattr(module, "_C", None)
-    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(module, "Tensor")
-    return module if genuine else None
+    in_c = getattr(getattr(module, "Tensor", None), "__base__", None)
+    return module if getattr(in_c, "__module__", "") == "torch._C" else None
 
 
 @lru_cache(maxsize=4096)  # asked for every op of a program

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.guest.fence import variables_in
 from gradstep.program.errors import ProgramError, ScriptDone, ScriptExited, ScriptFailed
 from gradstep.program.refused_pass import findings_of, note_of
 from gradstep.program.target import Target
@@ -81,7 +82,7 @@ def _used(code: CodeType, variables: dict[str, Any]) -> set[str]:
         used |= new
         codes += [part for part in code.co_consts if isinstance(part, CodeType)]
         for value in [variables[name] for name in new & variables.keys()]:
-            parts = [value, *vars(type(value)).values(), *getattr(value, "__dict__", {}).values()]
+            parts = [value, *variables_in(type(value)).values(), *variables_in(value).values()]
             functions = [part for part in parts if isinstance(part, FunctionType)]
             codes += [part.__code__ for part in functions if part.__globals__ is variables]
     return used

@@ -10,6 +10,7 @@ from weakref import ref
 
 from gradstep.capturing.names import Names
 from gradstep.contract.module_paths import named_modules
+from gradstep.contract.parameters import own_parameters
 from gradstep.contract.protocol import Engine
 from gradstep.graph.statistics import Statistics
 from gradstep.guest.fence import attribute_of
@@ -214,7 +215,7 @@ def _owners(names: Names) -> dict[int, Any]:
         id(parameter): part
         for module in names.modules.values()
         for _, part in named_modules(module)
-        for parameter in (attribute_of(part, "_parameters") or {}).values()
+        for _, parameter in own_parameters(part)
     }
 
 

@@ -16,15 +16,25 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep import contract  # noqa: E402
 from gradstep.contract import lookup  # noqa: E402
 from gradstep.engines.pytorch import entry, private  # noqa: E402  # imports torch
 from gradstep.engines.pytorch.attach import attached  # noqa: E402
 from tests.forking import can_fork, run_python  # noqa: E402
+from tests.test_structure import MODULES, is_within  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
-ENGINE = Path(private.__file__).parent
+ITS_OWN = ("autograd_core", "gradstep.engines.native", private.__name__)
+"""The core, which none of this is about, and where all of it belongs."""
+HAVE_OBJECTS = tuple(
+    f"gradstep.{name}"
+    for name in (
+        "records", "graph", "contract", "capturing", "recording", "comparing", "engines",
+        "debugger", "findings", "console",
+    )
+)  # fmt: skip
+"""The layers that read objects of the program's; below them is the fence that they do so by, above
+them are what runs programs and what draws."""
 SCRIPT = """\
 import torch
 x = torch.ones(2, requires_grad=True)
@@ -87,6 +97,20 @@ def test_fsdp_still_has_each_private_name(name: private.PrivateName) -> None:
     ), f"without {name.path}, {name.lost}"
 
 
+@pytest.mark.parametrize(
+    ("thing", "names"),
+    [
+        (torch.nn.Module(), private.MODULE_ATTRIBUTES),
+        (torch.amp.GradScaler("cpu"), private.SCALER_ATTRIBUTES),
+    ],
+)
+def test_modules_and_scalers_still_have_each_private_name(
+    thing: object, names: tuple[private.PrivateName, ...]
+) -> None:
+    for name in names:
+        assert hasattr(thing, name.path), f"without {name.path}, {name.lost}"
+
+
 class Pair(NamedTuple):
     """Has what Python gives to each NamedTuple, which some of PyTorch's objects are."""
 
@@ -105,6 +129,7 @@ def names_of_pytorch() -> set[str]:
         torch.ops.aten.add, torch.ops.aten.add.Tensor, leaf.dtype, leaf.device, private,
         torch.autograd.graph.GradientEdge(node, 0), torch.autograd.function.BackwardCFunction,
         torch.autograd.function.FunctionCtx, torch.utils._python_dispatch.TorchDispatchMode,
+        torch.amp.GradScaler("cpu"),
     )  # fmt: skip
     of_python = {
         *dir(Pair(1)),
@@ -112,16 +137,18 @@ def names_of_pytorch() -> set[str]:
         *dir(test_no_file_but_private_knows_what_pytorch_does_not_document),
         *dir(type),
         *dir(sys),
+        *dir(ast),
     }
     return {name for each in objects for name in dir(each)} - of_python
 
 
 @cache
-def own_names() -> set[str]:
-    """Return the names of attributes that classes of the engine, and of what it makes, declare or
-    give to their objects."""
+def own_names(layer: str) -> set[str]:
+    """Return the names of attributes that classes of a layer, and of the contract, declare or give
+    to their objects."""
     names = set()
-    for file in (*ENGINE.rglob("*.py"), *Path(contract.__file__).parent.rglob("*.py")):
+    layers = (layer, "gradstep.contract")
+    for file in [file for name, file in MODULES.items() if is_within(name, layers)]:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
                 names |= {node.attr} if is_of_us(node.value) else set()
@@ -134,43 +161,59 @@ def own_names() -> set[str]:
 
 def is_of_us(node: ast.expr) -> bool:
     """Whether an attribute is asked for of an object of the class that the code is of."""
+    if isinstance(node, ast.Call):
+        node = node.func
+        return isinstance(node, ast.Name) and node.id == "super"
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
-def uses(tree: ast.AST, names: set[str], own: set[str]) -> Iterator[str]:
-    """Yield what code does with objects of PyTorch that only private.py may do."""
+def uses(tree: ast.AST, names: set[str], own: set[str], has_objects: bool) -> Iterator[str]:
+    """Yield what code does with objects of PyTorch that only private.py may do.
+
+    Code that ``has_objects`` of the program's asks none of them, and no class of theirs, for its
+    dictionary, and gives none an attribute; other code does so with modules of Python's.
+    """
     hidden = {name for name in names if name.startswith("_") and not name.endswith("__")}
-    behind = {"__func__", "__wrapped__", "__dict__"}
+    hidden |= {"__func__", "__wrapped__"} | ({"__dict__"} if has_objects else set())
+    slots = {
+        id(part)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
+        for part in ast.walk(node.value)
+    }
     for node in ast.walk(tree):
         seen = False
-        if isinstance(node, ast.Attribute) and not is_of_us(node.value):
-            is_private = node.attr.startswith("_") and not node.attr.endswith("__")
-            of_torch = ast.unparse(node).startswith("torch.")
-            changes = not isinstance(node.ctx, ast.Load)
-            seen = (
-                node.attr in hidden | behind
-                or (of_torch and (changes or is_private))
-                or (changes and node.attr in names - own)
-            )
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            texts = {each.value for each in node.args if isinstance(each, ast.Constant)}
-            seen = node.func.id in ("vars", "setattr", "delattr") or (
-                node.func.id in ("getattr", "hasattr") and bool(texts & (hidden | behind))
-            )
+        match node:
+            case ast.Attribute(value=owner, attr=attribute) if not is_of_us(owner):
+                of_torch = re.match(r"torch\.(?!backends\b)", ast.unparse(node))  # has switches
+                is_private = attribute.startswith("_") and not attribute.endswith("__")
+                changes = not isinstance(node.ctx, ast.Load)
+                seen = (
+                    attribute in hidden
+                    or bool(of_torch and (changes or is_private))
+                    or (has_objects and changes and attribute in names - own)
+                )
+            case ast.Call(func=ast.Name(id=function), args=[owner, *_]) if not is_of_us(owner):
+                seen = has_objects and function in ("vars", "setattr", "delattr")
+            case ast.Constant(value=str() as text) if id(node) not in slots:
+                seen = text in hidden and not hasattr(private, text)
         if seen:
             yield f"{node.lineno}: {ast.unparse(node)}"
 
 
-def test_no_file_but_private_knows_what_pytorch_does_not_document() -> None:
+@pytest.mark.parametrize("package", sorted({name.rpartition(".")[0] for name in MODULES} - {""}))
+def test_no_file_but_private_knows_what_pytorch_does_not_document(package: str) -> None:
     """No file but private.py knows what PyTorch does not document, or changes its objects.
 
     A name counts as PyTorch's if one of its objects has it. What is assigned to may also be of
     ours, if a class of ours has that name.
     """
-    names, own = names_of_pytorch(), own_names()
-    for file in sorted(ENGINE.rglob("*.py")):
-        if file.name != "private.py":
-            assert [*uses(ast.parse(file.read_text("utf-8")), names, own)] == [], file
+    names, own = names_of_pytorch(), own_names(".".join(package.split(".")[:2]))
+    has_objects = is_within(package, HAVE_OBJECTS)
+    for module, file in MODULES.items():
+        if module.rpartition(".")[0] == package and not is_within(module, ITS_OWN):
+            tree = ast.parse(file.read_text("utf-8"))
+            assert [*uses(tree, names, own, has_objects)] == [], module
 
 
 @pytest.mark.parametrize(
@@ -187,10 +230,21 @@ def test_no_file_but_private_knows_what_pytorch_does_not_document() -> None:
         "getattr(module, '_forward_hooks', ())",
         "del torch.Tensor.add",
         "module.__dict__",
+        "attribute_of(scaler, '_scale')",
+        "TABLES = ('_forward_hooks', '_backward_hooks')",
     ],
 )
 def test_what_only_private_may_do_is_seen(code: str) -> None:
-    assert [*uses(ast.parse(code), names_of_pytorch(), own_names())]
+    assert [
+        *uses(ast.parse(code), names_of_pytorch(), own_names("gradstep.engines"), has_objects=True)
+    ]
+
+
+@pytest.mark.parametrize("code", ["vars(main)", "main.__dict__", "module.__file__ = path"])
+def test_code_that_has_no_object_of_the_program_reads_modules_of_pythons(code: str) -> None:
+    assert not [
+        *uses(ast.parse(code), names_of_pytorch(), own_names("gradstep.engines"), has_objects=False)
+    ]
 
 
 def test_a_name_that_is_gone_is_told_and_the_rest_goes_on(

@@ -86,7 +86,7 @@ COMMANDS = (
 )  # fmt: skip
 PYTORCH = "gradstep.engines.pytorch"
 CONTEXTS = (
-    "noting_hooks", "hooks_noted", "passed_over", "backward_passed_over", "noting_functions",
+    "_noting_hooks", "hooks_noted", "passed_over", "backward_passed_over", "noting_functions",
     "_ops_noted",
 )  # fmt: skip
 PARTS = ("attach", "entry", "noting", "ops", "engine")

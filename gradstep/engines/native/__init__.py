@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
 from gradstep.capturing.names import Names
 from gradstep.contract import interception
+from gradstep.contract.insides import Insides, Scaler
 from gradstep.contract.op_records import Departure, OpRecord
 from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
 from gradstep.engines.native.arrays import array_of, shown
@@ -254,7 +256,20 @@ def _array(gradient: Any) -> Any:
     return gradient.array if isinstance(gradient, Tensor) else gradient
 
 
+def _hooks_of_module(module: Any) -> list[Any]:
+    own = vars(module)
+    names = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
+    return [own[name] for name in names if own.get(name)]
+
+
 NATIVE: Final[Engine] = NativeEngine()
+INSIDES: Final = Insides(
+    part=lambda module, name: module._modules[name],
+    hooks=_hooks_of_module,
+    scaler=lambda scaler: Scaler(enabled=scaler.is_enabled()),
+    version=attrgetter("_version"),
+    base=attrgetter("_base"),
+)
 
 
 def node_costs(measured: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:

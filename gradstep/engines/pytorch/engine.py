@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from gradstep.contract.driver import Driver
+from gradstep.contract.insides import Insides
 from gradstep.contract.op_records import Departure
 from gradstep.contract.profiling import is_profiling
 from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
@@ -28,10 +29,14 @@ from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     TensorBase,
+    base_of,
     functions,
     grad_enabled,
     hook_tables,
+    hooks_of_module,
+    part_of_module,
     schema_of,
+    state_of_scaler,
     unobserved,
     view_of,
 )
@@ -50,6 +55,7 @@ from gradstep.engines.pytorch.tensors import (
     is_single,
     part_shape,
     shape_of,
+    version_of,
 )
 from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Shape, Source
@@ -292,6 +298,7 @@ def _seed(tensor: torch.Tensor) -> torch.Tensor:
 _OF_NUMBERS: Final = ("bool", "int64", "float64")
 
 PYTORCH: Final[Engine] = PyTorchEngine()
+INSIDES: Final = Insides(part_of_module, hooks_of_module, state_of_scaler, version_of, base_of)
 
 
 def lengths(tensors: Sequence[Any]) -> list[float | None]:

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from torch.utils.hooks import RemovableHandle
 
-from gradstep.capturing.hook_lines import noting_hooks
+from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
 from gradstep.contract.budget import BUDGET
 from gradstep.engines.pytorch.aside import stepping_aside
@@ -15,7 +15,7 @@ from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
-from gradstep.engines.pytorch.private import sequence_nr, skip_code
+from gradstep.engines.pytorch.private import replaced, sequence_nr, skip_code
 from gradstep.guest.fence import fenced_context
 
 
@@ -44,7 +44,7 @@ def noting(
             mode = origins.lines = Lines(origins) if lines else None
             watched = Modules(origins, mode)
             origins.named = watched.named
-            enter("lines of hooks", noting_hooks(RemovableHandle, skip_code))
+            enter("lines of hooks", _noting_hooks())
             enter("hooks of tensors", hooks_noted(origins))
             enter("modules", watched.noting())
             if mode is not None:
@@ -58,6 +58,15 @@ def noting(
             enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id
         yield origins
+
+
+@contextmanager
+def _noting_hooks() -> Iterator[None]:
+    """Within it, the lines that register hooks are noted: each makes a handle."""
+    noted = noting_hook(RemovableHandle.__init__)
+    skip_code(noted.__code__)
+    with replaced(RemovableHandle, "__init__", noted):
+        yield
 
 
 @contextmanager

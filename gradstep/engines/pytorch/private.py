@@ -6,10 +6,11 @@ One that is gone costs what it was for, and nothing else: :func:`missing` tells,
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 from inspect import getattr_static
 from itertools import repeat
 from operator import attrgetter
@@ -23,6 +24,7 @@ import torch.autograd.graph
 import torch.utils._python_dispatch
 from numpy.typing import NDArray
 
+from gradstep.contract.insides import Scaler
 from gradstep.engines.pytorch.saved_memory import Layout, find_layout, unknown_hook
 from gradstep.guest.fence import CannotObserve
 
@@ -124,6 +126,20 @@ FSDP_ATTRIBUTES: Final = tuple(
     for path in ("_get_fsdp_state", "_fsdp_param_group", "_unsharded_param")
 )
 """Attributes of modules under ``fully_shard``; FSDP is not imported to look for them."""
+MODULE_ATTRIBUTES: Final = (
+    *(
+        PrivateName(path, "hooks that are registered twice are not reported")
+        for path in (
+            "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
+        )
+    ),
+    PrivateName("_modules", "naming modules takes longer"),
+)  # fmt: skip
+SCALER_ATTRIBUTES: Final = tuple(
+    PrivateName(path, "scaled losses are not told from others")
+    for path in ("_enabled", "_scale", "_init_scale", "_growth_tracker")
+)
+"""Attributes of ``GradScaler``; its methods wait for the GPU, and the program may have others."""
 
 
 def _find(path: str) -> Any:
@@ -426,7 +442,17 @@ def uncompiled(function: _F) -> _F:
     if _set_strategy(code, whole=True):
         return function
     disable: Any = _find("_disable_dynamo")
-    return function if disable is None else cast("_F", disable(function))
+    if disable is None:
+        return function
+    disabled = disable(function)
+
+    @wraps(function)
+    def unseen_once_there(*given: Any, **named: Any) -> Any:
+        # imports what compiles, which runs ops, in sight of the program's modes
+        there = "torch._dynamo" in sys.modules
+        return (disabled if there else function)(*given, **named)
+
+    return cast("_F", unseen_once_there)
 
 
 def _set_strategy(code: CodeType, whole: bool) -> bool:
@@ -449,6 +475,24 @@ def late_hooks(leaf: torch.Tensor, unknown: Any = None) -> Any:
     """Return the hooks of a leaf that run when its ``.grad`` is there, as optimizers do; what is
     ``unknown`` where PyTorch does not tell."""
     return getattr(leaf, "_post_accumulate_grad_hooks", unknown)
+
+
+def part_of_module(module: Any, name: str) -> Any:
+    """Return the module that a module knows by this name."""
+    return module._modules[name]
+
+
+def hooks_of_module(module: Any) -> list[Any]:
+    """Return the tables of the hooks of a module, which may be half built."""
+    own = vars(module)
+    tables = [own.get(name.path) for name in MODULE_ATTRIBUTES[:-1]]
+    return [table for table in tables if table]
+
+
+def state_of_scaler(scaler: Any) -> Scaler:
+    """Return the state of a scaler of losses."""
+    own = vars(scaler)
+    return Scaler(*[own.get(name.path) for name in SCALER_ATTRIBUTES])
 
 
 def has_hooks(module: Any) -> bool:

@@ -10,6 +10,7 @@ from time import perf_counter, process_time
 from typing import Any, Final
 
 from gradstep.capturing.names import Names
+from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import engine_of_call
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
@@ -280,4 +281,4 @@ def _as_option(call: CallFacts) -> str:
 def _gradient_of(leaf: Any) -> tuple[int, int]:
     """Return the identity and the version of the ``.grad`` of a leaf."""
     gradient = leaf.grad
-    return id(gradient), 0 if gradient is None else gradient._version
+    return id(gradient), 0 if gradient is None else insides_of(gradient).version(gradient)

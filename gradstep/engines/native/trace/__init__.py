@@ -32,7 +32,7 @@ from autograd_core.autograd.version import INFERENCE
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 from gradstep.capturing.frames import called, user_frame, user_source
-from gradstep.capturing.hook_lines import noting_hooks
+from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
 from gradstep.capturing.scopes import Scope, Scopes
 from gradstep.contract.budget import BUDGET, Budget, Share
@@ -412,7 +412,7 @@ def tracing(
     """Record each op of the core that runs inside; see :func:`gradstep.trace`."""
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget, defers=defers)
-    with noting_hooks(RemovableHandle):
+    with _noting_hooks():
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
@@ -420,6 +420,19 @@ def tracing(
             tracer.settle()
             with suppress(ValueError):  # the core was imported in another context, a task or thread
                 leave_mode(token)
+
+
+@contextmanager
+def _noting_hooks() -> Iterator[None]:
+    """Within it, the lines that register hooks are noted: each makes a handle."""
+    begin: Any = RemovableHandle.__init__
+    noted = noting_hook(begin)
+    RemovableHandle.__init__ = noted  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        if RemovableHandle.__init__ is noted:  # else who has put another there calls this one
+            RemovableHandle.__init__ = begin  # type: ignore[method-assign]
 
 
 def scope(name: str) -> AbstractContextManager[None]:

@@ -9,15 +9,12 @@ from typing import Any, Final
 
 from gradstep.capturing.hook_lines import registered_at
 from gradstep.capturing.sources import definition
+from gradstep.contract.insides import insides_of
 from gradstep.contract.module_paths import named_modules
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
-
-_ON_MODULES = (
-    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
-)  # fmt: skip
 
 
 def find_duplicates(subject: Subject) -> Iterator[Reason]:
@@ -29,8 +26,8 @@ def find_duplicates(subject: Subject) -> Iterator[Reason]:
             for hook, lines in _repeated(table):
                 yield _reason(hook, lines, place, index)
     for where, module in _modules(subject):
-        for attribute in _ON_MODULES:
-            for hook, lines in _repeated(getattr(module, attribute, {})):
+        for table in insides_of(module).hooks(module):
+            for hook, lines in _repeated(table):
                 yield _reason(hook, lines, where, None)
 
 
@@ -103,7 +100,7 @@ def _identity(function: Any) -> Hashable:
     """Equal for hooks that do the same: a function made anew in every round of a loop has another
     identity, but the same code and the same variables around it."""
     if isinstance(function, MethodType):
-        return id(function.__self__), _identity(function.__func__)
+        return function  # equal to another one of the same function and the same object
     if not isinstance(function, FunctionType):
         return id(function)
     cells = function.__closure__ or ()

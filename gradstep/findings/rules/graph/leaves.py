@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gradstep.contract.insides import insides_of
 from gradstep.contract.module_paths import named_modules
 from gradstep.contract.op_records import Departure
 from gradstep.contract.parameters import named_parameters
@@ -217,7 +218,8 @@ def _not_reached(subject: Subject) -> Iterator[Any]:
     for tensor in subject.names.tensors():
         if (
             subject.engine.owns(tensor)
-            and tensor._base is None  # a view that was made without gradients is a leaf, too
+            # a view that was made without gradients is a leaf, too
+            and insides_of(tensor).base(tensor) is None
             and tensor.is_leaf
             and tensor.requires_grad
             and id(tensor) not in subject.leaves

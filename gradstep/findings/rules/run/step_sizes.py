@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from linecache import getline
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from gradstep.capturing.statement import nodes_on
+from gradstep.contract.insides import Scaler, insides_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.facts import Facts
@@ -19,7 +20,6 @@ from gradstep.findings.fixes import Line, called, with_argument
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
-from gradstep.guest.fence import attribute_of
 
 _STEPS: Final = 5
 _SMALL: Final = 1e-6
@@ -340,23 +340,23 @@ def unscaled(facts: Facts) -> Iterator[Reason]:
     file = "" if facts.line is None else facts.line.file
     for name, scaler in facts.names.scalers.items():
         scales, steps = calls_of("scale", file, name), calls_of("step", file)
-        if not scales or not steps or attribute_of(scaler, "_enabled") is False:
+        state = insides_of(scaler).scaler(scaler)
+        if not scales or not steps or state.enabled is False:
             continue
-        if _has_stepped(scaler) or any(
+        if _has_stepped(state) or any(
             calls_of(method, file, name) for method in ("step", "unscale_")
         ):
             continue
         yield Unscaled(name, source=steps[0], other=scales[0])
 
 
-def _has_stepped(scaler: Any) -> bool:
+def _has_stepped(scaler: Scaler) -> bool:
     """Return whether a scaler was updated, as after each step of its own; another function, or
     another file, may do so by another name."""
-    count, scale = attribute_of(scaler, "_growth_tracker"), attribute_of(scaler, "_scale")
-    counted = array_of(count) if is_tensor(count) else None
-    scaled = array_of(scale) if is_tensor(scale) else None
+    counted = array_of(scaler.steps) if is_tensor(scaler.steps) else None
+    scaled = array_of(scaler.scale) if is_tensor(scaler.scale) else None
     return (counted is not None and bool(counted.any())) or (
-        scaled is not None and bool((scaled != attribute_of(scaler, "_init_scale")).any())
+        scaled is not None and bool((scaled != scaler.first_scale).any())
     )
 
 

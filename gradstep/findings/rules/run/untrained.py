@@ -21,6 +21,7 @@ from gradstep.findings.fixes import Line, called
 from gradstep.findings.rules.run.no_leaf import Results
 from gradstep.findings.source_lines import assigned
 from gradstep.graph.model import Source
+from gradstep.guest.fence import variables_in
 from gradstep.text import listed
 
 Held = Literal["list", "attribute", ""]
@@ -186,7 +187,7 @@ def _attributes(facts: Facts) -> set[str]:
     return {
         names.of(value)
         for module in names.modules.values()
-        for value in vars(module).values()
+        for value in variables_in(module).values()
         if is_tensor(value) and value.requires_grad and value.is_leaf
     }
 
