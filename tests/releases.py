@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -34,6 +35,7 @@ torch.set_printoptions(precision=17, threshold=10**6)
 pathlib.Path("result.txt").write_text(repr(torch_programs.{name}()))
 """
 
+CAUSE = re.compile("(at|because|line|path|layers) ")
 Facts = dict[str, str]
 
 
@@ -62,8 +64,11 @@ def _bugs() -> Facts:
             (folder / file).write_bytes((BUGS / file).read_bytes())
             facts[f"check {file}"] = _findings(folder, file)
             facts[f"debug {file}"] = _answers(folder, bug)
-            facts[f"render {file}"] = _picture(folder, file)
-            _tell(facts, 3)
+            facts[f"render {file}"], leaf = _picture(folder, file)
+            facts[f"why {file}"] = _cause(folder, file, leaf)
+            facts[f"film {file}"] = _frames(folder, file)
+            facts[f"record {file}"] = _recorded(folder, file)
+            _tell(facts, 6)
     return facts
 
 
@@ -98,19 +103,46 @@ def _answers(folder: Path, bug: str) -> str:
     return _with_defects("; ".join(lacking) or "the cause is named", done.stderr)
 
 
-def _picture(folder: Path, file: str) -> str:
+def _cause(folder: Path, file: str, leaf: str) -> str:
+    """Return what `why` says of a leaf, without its numbers."""
+    done = run_gradstep(["why", file, leaf], folder)
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    told = [re.sub(r"\d+\.\d\S*", "…", line) for line in lines if CAUSE.match(line)]
+    return _with_defects("; ".join([f"exit code {done.returncode}", leaf, *told]), done.stderr)
+
+
+def _frames(folder: Path, file: str) -> str:
+    done = run_gradstep(["film", "-o", "film", file], folder)
+    frames = [_taken(frame).count('class="node') for frame in sorted(folder.glob("film/*.svg"))]
+    if not frames:
+        return f"exit code {done.returncode}, no film"
+    boxes = f"{frames[0]} to {frames[-1]} boxes, {sum(frames)} in all"
+    return _with_defects(f"{len(frames)} frames of {boxes}", done.stderr)
+
+
+def _recorded(folder: Path, file: str) -> str:
+    done = run_gradstep(["record", "-o", "run.gsr", file], folder)
+    findings = _findings(folder, "run.gsr")
+    (folder / "run.gsr").unlink(missing_ok=True)
+    return _with_defects(f"check run.gsr: {findings}", done.stderr)
+
+
+def _picture(folder: Path, file: str) -> tuple[str, str]:
+    """Return what is drawn, and the name of the last leaf that has one."""
     environment = {"PYTHONPATH": str(ROOT)}
     done = run_gradstep(["render", "-o", "picture.json", file], folder, environment)
     picture = _taken(folder / "picture.json")
     if not picture:
-        return f"exit code {done.returncode}, no picture"
+        return f"exit code {done.returncode}, no picture", ""
     graph = from_json(picture)
     states = Counter(value.state for values in graph.saved.values() for value in values)
     saved = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-    leaves = sum(1 for kind in graph.kinds if kind in ("parameter", "leaf"))
+    leaves = [id for id, kind in enumerate(graph.kinds) if kind in ("parameter", "leaf")]
+    names = [graph.variables[id] for id in leaves if graph.variables[id]]
     lines = sum(1 for source in graph.sources if source is not None)
-    text = f"{len(graph.names)} nodes, {lines} with a line, {leaves} leaves; saved: {saved or '-'}"
-    return _with_defects(text, done.stderr)
+    text = f"{len(graph.names)} nodes, {lines} with a line, {len(leaves)} leaves"
+    told = _with_defects(f"{text}; saved: {saved or '-'}", done.stderr)
+    return told, names[-1] if names else "#1"
 
 
 def _with_defects(text: str, said: str) -> str:
@@ -130,7 +162,7 @@ def _programs() -> Facts:
             run_python(["program.py"], folder, environment)
             plain = _taken(folder / "result.txt")
             commands = (
-                ["record", "-o", "run.gsr"], ["check", "--format", "json"],
+                ["record", "-o", "run.gsr"], ["check", "--format", "json"], ["film", "-o", "film"],
                 ["debug", "--batch", "--ex", "next 5", "--ex", "back 2", "--ex", "continue"],
             )  # fmt: skip
             for command in commands:
@@ -138,8 +170,8 @@ def _programs() -> Facts:
                 same = plain != "" and _taken(folder / "result.txt") == plain
                 text = "as plainly" if same else "another result than plainly"
                 facts[f"{command[0]} {program}"] = _with_defects(text, done.stderr)
-            facts[f"render {program}"] = _picture(folder, "program.py")
-            _tell(facts, 4)
+            facts[f"render {program}"], _ = _picture(folder, "program.py")
+            _tell(facts, len(commands) + 1)
     return facts
 
 
