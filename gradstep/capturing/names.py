@@ -376,6 +376,8 @@ def _kept_by(name: str, value: Any) -> Named:
                 or (not whole and is_module(element))
             ):
                 yield called, element
+                if not whole and is_module(element):  # as an agent has a policy, that its optimizer
+                    yield from _kept_by(called, element)
             elif not attribute.startswith("_"):
                 yield from _listed(called, element)
 

@@ -201,6 +201,27 @@ class SendsZero(_Multiplied):
 
 
 @dataclass(frozen=True)
+class PartUnused(Reason):
+    """Of the gradient that comes to a ``place``, which joins values, the part of this one is 0;
+    ``picker`` is what picks among its elements by indices, "" where nothing does."""
+
+    place: str
+    picker: str
+
+    def text(self) -> str:
+        what = f"the gradient that comes to {self.place} is 0 in the part that it takes from here"
+        return f"{what}, of which {self.picker} picks nothing" if self.picker else what
+
+    def remedy(self) -> str:
+        if self.picker:
+            return "nothing to do if other data pick it; otherwise look at the indices"
+        return "use this part of the result in the loss, too, or leave it out"
+
+    def calls(self) -> tuple[str, ...]:
+        return (called_at(self.place),)
+
+
+@dataclass(frozen=True)
 class Cancels(Reason):
     """The parts of a sum cancel: of the one that arrives at a ``place``, or that it sends on;
     ``origin`` is the op that they all come from, "" where there is none."""

@@ -421,6 +421,13 @@ class Graph:
     def nodes(self) -> Iterator[Node]:
         return map(self.node, range(len(self)))
 
+    def senders(self) -> dict[int, list[int]]:
+        """Return the nodes from which an edge leads to each node."""
+        senders: dict[int, list[int]] = {}
+        for source, target in zip(self.edge_sources, self.edge_targets, strict=True):
+            senders.setdefault(target, []).append(source)
+        return senders
+
     def edges(self) -> Iterator[Edge]:
         return map(self.edge, range(self.edge_count))
 

@@ -93,6 +93,24 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
     assert sum(history[-fifth:]) < 0.9 * sum(history[:fifth])
 
 
+# PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("program", "engine"), WITHOUT_BUGS)
+def test_check_finds_nothing_in_a_healthy_program(
+    program: Path,
+    engine: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text(text(program, engine), "utf-8")
+    linecache.clearcache()
+    with as_before(engine):
+        code = main(["check", "train.py"])
+    assert (code, verdict(capfd.readouterr().out, code, None).codes) == (0, ())
+
+
 IN_WORDS = (
     "action_chosen_by_argmax",
     "argmax_in_a_loss_term",

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any, Final
 
 from gradstep.contract.lookup import is_tensor
+from gradstep.contract.op_records import OpRecord, Record
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operand
 from gradstep.findings.rules.graph.subject import Subject
@@ -15,6 +16,17 @@ from gradstep.graph.statistics import format_shape
 from gradstep.records import LEAF, Node, resolve
 
 _DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+_VIEWS: Final = ("squeeze", "unsqueeze", "view", "reshape", "flatten", "getitem", "expand")
+_ADDING_UP: Final = (
+    "sum", "mean", "add", "sub", "neg", "mul", "div", "cast", "to", "clone", *_VIEWS, *_DIFFERENCES,
+)  # fmt: skip
+"""Ops that only go on with a sum over the elements."""
+_OF_ROWS: Final = (
+    "mm", "matmul", "bmm", "mv", "addmm", "linear", "softmax", "log_softmax", "logsumexp", "max",
+    "min", "amax", "amin", "sort", "topk", "cumsum", "diagonal", "select", "index", "gather",
+    "triu", "tril", "layer_norm", "native_layer_norm", "norm", "linalg_vector_norm",
+)  # fmt: skip
+"""Ops to which the rows of a matrix matter, or the columns."""
 Shape = tuple[int, ...]
 
 
@@ -30,9 +42,40 @@ def find_broadcasts(subject: Subject) -> Iterator[Reason]:
             size = column[0] if len(column) == 2 and column[1] == 1 else 0
             rows = [shape for shape in shapes if shape == (size,)]
             result = subject.graph.shapes[index]
-            if size > 1 and (rows or (len(shapes) == 1 and result == (size, size))):
+            is_square = rows or (len(shapes) == 1 and result == (size, size))
+            if size > 1 and is_square and not _is_meant(subject, index, node):
                 yield Broadcast(size, name, place, not rows).at_node(subject.graph, index)
                 break
+
+
+def _is_meant(subject: Subject, index: int, node: Node) -> bool:
+    """Return whether the program means each pair: it takes the difference of a tensor with itself,
+    or an op takes the rows of the result apart, where a loss would only add everything up."""
+    inputs = getattr(getattr(node, "record", None), "inputs", ())
+    origins = [_viewed(given) for given in inputs if isinstance(given, tuple)]
+    if len(origins) > len(set(origins)):
+        return True
+    shapes, stack, seen = subject.graph.shapes, [index], {index}
+    while stack:
+        at = stack.pop()
+        for user in subject.senders.get(at, ()):
+            stem = subject.graph.stem(user)
+            if prod(shapes[user] or ()) == 1:
+                continue  # what becomes of a number does not matter
+            if stem in _OF_ROWS if shapes[at] == shapes[index] else stem not in _ADDING_UP:
+                return True
+            if user not in seen:
+                seen.add(user)
+                stack.append(user)
+    return False
+
+
+def _viewed(given: tuple[Record, int]) -> tuple[Record, int]:
+    """Return what a value is a view of, as far as that has another shape only."""
+    record = given[0]
+    if not isinstance(record, OpRecord) or record.name not in _VIEWS:
+        return given
+    return _viewed(record.inputs[0])
 
 
 def _is_number(subject: Subject, root: Any) -> bool:

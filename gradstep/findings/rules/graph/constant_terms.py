@@ -66,6 +66,8 @@ def find_constant_terms(subject: Subject) -> Iterator[Reason]:
     terms = terms_of(record for record, _ in subject.origins).constant
     first = _first_cuts(terms)
     for term in terms:
+        if term.statistics is not None and term.statistics.is_zero:
+            continue  # so far, it changes not even the number
         record = first[term]
         if record is not None and _copies(record):
             yield CopiedTerm(source=record.source, other=term.source)

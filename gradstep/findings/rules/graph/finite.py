@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
+from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.not_finite import Began, NotFinite
@@ -490,11 +491,29 @@ def amount_text(
     return f"{text}, first at {list(first_place(array, trouble))}"
 
 
+def of_trial(reason: NotFinite, facts: Facts) -> NotFinite:
+    """Return what a run makes of a reason: of a call of autograd.grad(), which changes no leaf, it
+    is a note where that line gave finite numbers again."""
+    title = next((title for title, known in facts.seen if known is reason), "")
+    calls = [call for call in facts.run.calls() if call.kind == "grad"]
+    own = next((call for call in calls if call.title == title), None)
+    later = [] if own is None else [c for c in calls if c.line == own.line and c.index > own.index]
+    is_over = bool(later) and all(
+        not call.is_troubled and math.isfinite(call.loss or 0.0) for call in later[-_LATER:]
+    )
+    return replace(reason, is_note=True) if is_over else reason
+
+
+_LATER: Final = 3
+"""Calls, the last ones of a line, that are to be finite again."""
+
+
 RULES: Final = (
     Rule(find_not_finite, Meaning(
         "not-finite", "warning", "a value or a gradient is NaN or infinite",
         "The finding names where it began. All that is computed from it is wrong.",
         "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
-        "A gradient scaler skips such a step now and then: that is only a note.",
-    )),
+        "A gradient scaler skips such a step now and then: that is only a note. So is a trial of a "
+        "sampler, or of a search, that went too far, where later ones on its line are finite.",
+    ), in_run=of_trial),
 )  # fmt: skip

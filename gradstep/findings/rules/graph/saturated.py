@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -25,6 +26,9 @@ _SAMPLES: Final = 8  # rows from which on one may speak of always
 _UNITS: Final = 8  # from which on a share of them is more than chance
 _SHARE: Final = 0.75  # of the units: half of them may be so by chance when a training begins
 _LEARNED: Final = 0.1
+_GAP: Final = 16.0  # with a smaller one between its inputs, no result of a softmax is exactly 1
+_SHARPEST: Final = 128.0  # a factor that programs multiply cosines by, or logits, for a softmax
+_VIEWS: Final = ("view", "reshape", "transpose", "t", "permute", "squeeze", "unsqueeze", "flatten")
 _MOST: Final = 1 << 22  # elements that are looked at
 
 
@@ -76,7 +80,8 @@ class SoftmaxOfOne(Reason):
 
 @dataclass(frozen=True)
 class Saturated(Reason):
-    """Most results of a curve, or rows of a softmax, are at its ``ends``."""
+    """Most results of a curve, or rows of a softmax, are at its ``ends``; a note where the program
+    multiplies by a number to have it so."""
 
     code = "saturated"
     is_open = True
@@ -96,6 +101,8 @@ class Saturated(Reason):
         )
 
     def remedy(self) -> str:
+        if self.is_note:
+            return "nothing to do if the factor by which they are multiplied is meant"
         return (
             "its inputs are too large: scale them down, normalize the data, or use smaller initial "
             "weights"
@@ -147,7 +154,9 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
         hit = hit.any(dim)
     if 2 * int(hit.sum()) <= hit.size or ("softmax" in name and _is_learned(subject)):
         return
-    reason = Saturated("softmax" in name, words, int(hit.sum()), hit.size, _given(subject, index))
+    given, is_softmax = _given(subject, index), "softmax" in name
+    is_meant = is_softmax and _is_sharpened(subject, index)
+    reason = Saturated(is_softmax, words, int(hit.sum()), hit.size, given, is_note=is_meant)
     yield reason.at_node(subject.graph, index)
 
 
@@ -155,6 +164,37 @@ def _is_learned(subject: Subject) -> bool:
     """Return whether the loss is so small that a network may be sure of each answer."""
     losses = [subject.engine.scalar_statistics(root) for root in subject.roots]
     return all(known is not None and abs(known.scalar or 1.0) < _LEARNED for known in losses)
+
+
+def _is_sharpened(subject: Subject, index: int) -> bool:
+    """Return whether what a softmax is given is at an end only because the program multiplies it by
+    a number, as the cosines of a loss with a margin, or divides it by a temperature; a mask may be
+    added behind that."""
+    record = subject.order[index].record
+    given: Any = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
+    while isinstance(given, tuple) and isinstance(given[0], OpRecord):
+        record = given[0]
+        given, *others = sorted(record.inputs[:2], key=lambda one: _number(one) is not None)
+        if record.name in ("mul", "div") and others and (factor := _number(others[0])):
+            factor = abs(factor if record.name == "mul" else 1 / factor)
+            return 1 < factor <= _SHARPEST and _spread(given) < _GAP
+        if not record.pointwise and record.name not in _VIEWS:
+            return False
+    return False
+
+
+def _number(given: Any) -> float | None:
+    """Return the one number that an op was given, as such or as a tensor."""
+    if isinstance(given, tuple):
+        known = given[0].statistics
+        return known.scalar if known is not None and known.size == 1 else None
+    return given if isinstance(given, int | float) else None
+
+
+def _spread(given: Any) -> float:
+    """Return by how much numbers differ at most."""
+    known = given[0].statistics if isinstance(given, tuple) else None
+    return math.inf if known is None else known.maximum - known.minimum
 
 
 def _dim(subject: Subject, index: int) -> int:

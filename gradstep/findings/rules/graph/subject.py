@@ -81,6 +81,11 @@ class Subject:
         return targets
 
     @cached_property
+    def senders(self) -> Mapping[int, list[int]]:
+        """The nodes that send to each node."""
+        return self.graph.senders()
+
+    @cached_property
     def origins(self) -> dict[Origin, Any]:
         """The roots that were traced, by what they came from."""
         known = {}

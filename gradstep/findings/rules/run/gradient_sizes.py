@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final, NamedTuple
@@ -19,6 +19,8 @@ from gradstep.records import LEAF
 
 _ASIDE: Final = 100.0
 """Times as large, and the gradient does not vanish on the way to there."""
+_ENDS: Final = 3
+"""Of the smallest gradients, and of the largest ones, so many are followed back."""
 _APART: Final = 1e5
 """By which the gradients of two weights of one call may differ."""
 _HUGE: Final = 1e6
@@ -39,11 +41,13 @@ class Way(NamedTuple):
 
 
 class Ways(Fact):
-    """How the smallest and the largest gradient of a pass came to their sizes, by the names of the
-    leaves; and where in the pass of the first call each leaf comes."""
+    """How the smallest and the largest gradients of a pass came to their sizes, by the names of the
+    leaves, and which weights those passed on their way; and where in the pass of the first call
+    each leaf comes."""
 
     def __init__(self) -> None:
         self.by_leaf: dict[str, Way] = {}
+        self.passed: dict[str, set[str]] = {}
         self.places: dict[str, int] = {}
 
     def asked(self, look: Look, session: PassSession) -> None:
@@ -59,15 +63,36 @@ class Ways(Fact):
             size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
             if size > 0 and own.ndim > 1:
                 sizes[index] = size
-        ends = (
-            (min(sizes, key=sizes.__getitem__), max(sizes, key=sizes.__getitem__)) if sizes else ()
-        )
-        for index in {*ends}:
-            name = names.of(engine.user_tensor(engine.leaf(session.order[index])))
-            down = sizes[index] <= median(sizes.values())
-            way = _mostly(session, main_way(session, index), down=down)
+        by_size = sorted(sizes, key=sizes.__getitem__)
+        senders = session.graph.senders()
+        users = {index: {*_users_of_leaf(session, index, senders)} for index in sizes}
+        called = {
+            index: names.of(engine.user_tensor(engine.leaf(session.order[index])))
+            for index in sizes
+        }
+        for index in {*by_size[:_ENDS], *by_size[-_ENDS:]}:
+            links = main_way(session, index)
+            on_way = {link.index for link in links}
+            passed = {called[other] for other in sizes if users[other] & on_way}
+            self.passed.setdefault(called[index], passed)
+            way = _mostly(session, links, down=sizes[index] <= median(sizes.values()))
             if way is not None:
-                self.by_leaf.setdefault(name, way)
+                self.by_leaf.setdefault(called[index], way)
+
+
+def _users_of_leaf(
+    session: PassSession, index: int, senders: Mapping[int, Sequence[int]]
+) -> Iterator[int]:
+    """Yield the nodes in which a weight meets other values: not its transpose."""
+    stack = [index]
+    while stack:
+        for node in senders.get(stack.pop(), ()):
+            if node >= len(session.order):
+                continue  # the seed
+            if len(session.order[node].edges) > 1:
+                yield node
+            else:
+                stack.append(node)
 
 
 def _mostly(session: PassSession, links: Sequence[Link], *, down: bool) -> Way | None:
@@ -171,23 +196,42 @@ def _of_call(facts: Facts, weights: list[tuple[History, Seen]]) -> Iterator[Reas
     def share(weight: tuple[History, Seen]) -> float:
         return size(weight) / (weight[1].facts.parameter_rms or size(weight))
 
-    smallest, largest = min(weights, key=size), max(weights, key=size)
-    place = _place(facts, smallest[0])
-    is_far = place > _place(facts, largest[0])
-    behind = [size(weight) for weight in weights if _place(facts, weight[0]) > place]
-    # of a weight beside the way, as the key of an attention, what lies behind it has more
-    is_aside = is_far and any(value > _ASIDE * size(smallest) for value in behind)
-    if size(largest) > _APART * size(smallest) and not (is_aside or facts.names.scalers):
-        near, end = (largest, smallest) if is_far else (smallest, largest)
-        change = Change(
-            size(largest) / size(smallest), near[0].leaf.name, size(near), end[0].leaf.name,
-            size(end),
-        )  # fmt: skip
-        yield _reason(facts, end, change, is_far)
-        return
+    by_size = sorted(weights, key=size)
+    largest = by_size[-1]
+    for end in [] if facts.names.scalers else [*by_size[:_ENDS], *by_size[: -_ENDS - 1 : -1]]:
+        passed, own = _passed(facts, end, weights), math.log(size(end))
+        near = max(passed, key=lambda one: abs(math.log(size(one)) - own))
+        is_far = size(near) > size(end)
+        behind = [size(one) for one in weights if _place(facts, one[0]) > _place(facts, end[0])]
+        # of a weight beside the way, as the key of an attention, what lies behind it has more
+        is_aside = is_far and any(value > _ASIDE * size(end) for value in behind)
+        factor = max(size(near) / size(end), size(end) / size(near))
+        if factor > _APART and not is_aside:
+            change = Change(factor, near[0].leaf.name, size(near), end[0].leaf.name, size(end))
+            yield _reason(facts, end, change, is_far)
+            return
     if min(map(share, weights)) > _HUGE or max(map(share, weights)) < _TINY:
         proportion = Proportion(largest[0].leaf.name, size(largest), share(largest))
-        yield _reason(facts, largest, proportion, not share(smallest) > _HUGE)
+        yield _reason(facts, largest, proportion, not min(map(share, weights)) > _HUGE)
+
+
+def _passed(
+    facts: Facts, end: tuple[History, Seen], weights: Sequence[tuple[History, Seen]]
+) -> list[tuple[History, Seen]]:
+    """Return the weights that the gradient of one passes, and that one itself; in a recording,
+    which does not tell, those that are nearer to the loss."""
+    passed = facts[Ways].passed
+    place = _place(facts, end[0])
+    return [
+        one
+        for one in weights
+        if one is end
+        or (
+            one[0].leaf.name in passed.get(end[0].leaf.name, ())
+            if passed
+            else _place(facts, one[0]) < place
+        )
+    ]
 
 
 def _place(facts: Facts, history: History) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Final, NamedTuple
@@ -14,6 +14,7 @@ from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import assigned
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.recording.facts import CallFacts
 
 _CALLS: Final = 100
 """Of one line, from which on a loss should have become smaller."""
@@ -115,7 +116,7 @@ def loss_flat(facts: Facts) -> Iterator[Reason]:
     if len(lines) != 1 or len(_optimizers(facts)) != 1:
         return
     line, calls = lines[0]
-    losses = [call.loss for call in calls if call.loss is not None]
+    losses = _finite(calls)
     fifth = len(losses) // 5
     if len(losses) < _CALLS:
         return
@@ -127,7 +128,7 @@ def loss_flat(facts: Facts) -> Iterator[Reason]:
 def loss_falls(facts: Facts) -> Iterator[Reason]:
     """Yield losses that began near 0 and are far below it: a term has no lower limit."""
     for line, calls in lines_of(facts.run):
-        losses = [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
+        losses = _finite(calls)
         if len(losses) < 5 or losses[-1] > -_BELOW * max(1.0, abs(losses[0])):
             continue
         term = facts[LowestTerms].by_line.get(line)
@@ -137,6 +138,12 @@ def loss_falls(facts: Facts) -> Iterator[Reason]:
             source=(term and term.source) or (made_at[0] if made_at else line),
             other=made_at[0] if made_at else None,
         )  # fmt: skip
+
+
+def _finite(calls: Sequence[CallFacts]) -> list[float]:
+    """Return the losses that are numbers: one that is not, as of a step that was skipped, has no
+    mean."""
+    return [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
 
 
 def _optimizers(facts: Facts) -> set[str]:

@@ -21,8 +21,8 @@ _CALLS: Final = 3
 """Calls, the last ones, over which a leaf is to have been the same."""
 _TIMES: Final = 2
 """Of the longest time for which it was the same before that."""
-_END: Final = 0.98
-"""Of the calls of a run: what comes after them is its end."""
+_END: Final = 0.02
+"""Of the calls of a run, the last ones: its end, at which a schedule may come to 0."""
 _NOISE: Final = 1e-6
 """Of the largest gradient: smaller ones are what rounding leaves of 0."""
 
@@ -62,19 +62,21 @@ class Unchanged(_Unchanged):
 
 @dataclass(frozen=True)
 class BySchedule(Reason):
-    """The learning rate is 0, or too low, and a scheduler may have made it so."""
+    """The learning rate is 0, or too low, and a scheduler may have made it so; ``is_end`` where
+    that is the end of the run."""
 
     cause: Hindrance
     schedule: Schedule
+    is_end: bool = False
 
     def text(self) -> str:
-        return self.cause.text()
+        return f"{self.cause.text()}{' at the end' if self.is_end else ''}"
 
     def remedy(self) -> str:
-        return self.schedule.remedy()
+        return "nothing to do: a schedule ends there" if self.is_end else self.schedule.remedy()
 
     def fix(self) -> tuple[Fix, ...]:
-        return self.schedule.fix()
+        return () if self.is_end else self.schedule.fix()
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,10 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
         since = len(alike[0].seen) - _still(alike[0])
         source = because.source
         # a schedule may end at a rate that changes nothing any more
-        is_end = isinstance(because, BySchedule) and since >= _END * len(alike[0].seen)
+        is_end = _still(alike[0]) <= max(_CALLS, _END * len(alike[0].seen))
+        is_end = is_end and isinstance(because, BySchedule)
+        if isinstance(because, BySchedule):
+            because = replace(because, is_end=is_end)
         yield Unchanged(
             because, 0 if since <= 1 else alike[0].seen[since].call.number, is_note=is_end,
             leaves=tuple(history.leaf.name for history in alike), source=source or last.call.line,

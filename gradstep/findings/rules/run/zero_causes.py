@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from gradstep.contract.lookup import engine_of
 from gradstep.debugger.pass_session import PassSession
@@ -12,9 +12,17 @@ from gradstep.findings.finding import Reason
 from gradstep.findings.reports.why import is_zero
 from gradstep.findings.reports.why.births import births
 from gradstep.findings.reports.why.mechanisms import zero_reason
-from gradstep.findings.zeros import Cancels, MadeByHook, SendsZero, ZeroSeed
+from gradstep.findings.zeros import Cancels, MadeByHook, PartUnused, SendsZero, ZeroSeed
 from gradstep.graph.addresses import node_text
 from gradstep.records import LEAF
+
+_JOINING: Final = (
+    "cat", "stack", "constant_pad_nd", "pad", "index_put", "index_copy", "scatter",
+    "masked_scatter", "slice_scatter", "select_scatter", "copy_slices",
+)  # fmt: skip
+"""Ops that send each of their inputs a part of what they are given."""
+_PICKING: Final = ("index", "getitem", "gather", "index_select", "masked_select", "take")
+"""Ops that pick elements as data say, and others in another call."""
 
 
 def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str, Reason | None]:
@@ -47,7 +55,11 @@ def _cause(session: PassSession, index: int) -> Reason | None:
                 reason = zero_reason(session, at, birth.output_nr)
                 given = [incoming.total for incoming in session.inspector.incoming(at)]
                 if reason is None and not all(map(is_zero, given)):
-                    reason = Cancels(place, is_sent=True)
+                    reason = (
+                        PartUnused(place, _picker(session, at))
+                        if graph.stem(at) in _JOINING
+                        else Cancels(place, is_sent=True)
+                    )
         return replace(reason or SendsZero(place), source=graph.sources.get(at))
     return None
 
@@ -55,21 +67,9 @@ def _cause(session: PassSession, index: int) -> Reason | None:
 def _cancelled(session: PassSession, index: int) -> Cancels:
     """Name the op nearest to a node from which the parts came that cancel in the sum there."""
     graph = session.graph
-    users: dict[int, list[int]] = {}
-    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-        users.setdefault(target, []).append(source)
-
-    def leading_to(start: int) -> set[int]:
-        nodes, stack = {start}, [start]
-        while stack:
-            for user in users.get(stack.pop(), ()):
-                if user not in nodes:
-                    nodes.add(user)
-                    stack.append(user)
-        return nodes
-
+    users = graph.senders()
     place = node_text(graph, index)
-    parts = [leading_to(user) for user in dict.fromkeys(users.get(index, ()))]
+    parts = [_leading_to(user, users) for user in dict.fromkeys(users.get(index, ()))]
     shared = set.intersection(*parts) & set(range(len(session.order))) if len(parts) > 1 else set()
     if not shared:
         return Cancels(place, source=graph.sources.get(index))
@@ -78,3 +78,21 @@ def _cancelled(session: PassSession, index: int) -> Cancels:
         place, origin=graph.address(at), is_difference=graph.stem(at) == "sub",
         source=graph.sources.get(at),
     )  # fmt: skip
+
+
+def _picker(session: PassSession, index: int) -> str:
+    """Return the address of what picks elements of the result of a node, "" where nothing does."""
+    graph = session.graph
+    above = sorted(_leading_to(index, graph.senders()), reverse=True)
+    return next((graph.address(at) for at in above if graph.stem(at) in _PICKING), "")
+
+
+def _leading_to(start: int, users: Mapping[int, list[int]]) -> set[int]:
+    """Return a node, and those between the loss and it."""
+    nodes, stack = {start}, [start]
+    while stack:
+        for user in users.get(stack.pop(), ()):
+            if user not in nodes:
+                nodes.add(user)
+                stack.append(user)
+    return nodes

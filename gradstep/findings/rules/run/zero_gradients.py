@@ -13,7 +13,7 @@ from gradstep.findings.facts.history import History, histories, is_nothing, line
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import ANY_PROGRAM, Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.rules.run.zero_causes import zero_causes
-from gradstep.findings.zeros import Cancels, ZeroLeaves
+from gradstep.findings.zeros import Cancels, PartUnused, ZeroLeaves
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.run import Run
@@ -87,7 +87,8 @@ def zero_gradients(facts: Facts) -> Iterator[Reason]:
             calls, since[line].title if line in since else "", because,
             leaves=tuple(history.leaf.name for history in alike),
             source=(because and because.source) or alike[0].seen[0].call.line,
-            is_note=is_bias and isinstance(because, Cancels),
+            is_note=(is_bias and isinstance(because, Cancels))
+            or (isinstance(because, PartUnused) and bool(because.picker)),
         )  # fmt: skip
 
 
