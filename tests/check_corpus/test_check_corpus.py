@@ -54,6 +54,15 @@ WITHOUT_BUGS = [
     for engine in ALL
     if engine == "torch" or program.stem not in TORCH_ONLY
 ]
+CHECKED_OFTEN = {f"{name}-{engine}" for name in SAMPLE for engine in ALL}
+CHECKED = [
+    pytest.param(
+        *param.values,
+        id=param.id,
+        marks=[*param.marks, *([] if param.id in CHECKED_OFTEN else [pytest.mark.slow])],
+    )
+    for param in WITHOUT_BUGS
+]
 
 
 @pytest.mark.parametrize(("bug", "engine"), WITH_BUGS)
@@ -95,7 +104,7 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(("program", "engine"), WITHOUT_BUGS)
+@pytest.mark.parametrize(("program", "engine"), CHECKED)
 def test_check_finds_nothing_in_a_healthy_program(
     program: Path,
     engine: str,
