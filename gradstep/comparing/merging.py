@@ -80,6 +80,8 @@ def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) ->
     )  # fmt: skip
     if node.rounds:
         build.rounds[new] = node.rounds
+    if id in graph.results:
+        build.results[new] = graph.results[id]
     if node.hooks:
         build.hooks[new] = node.hooks
     return new

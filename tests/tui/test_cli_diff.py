@@ -44,6 +44,9 @@ def test_recordings_graphs_and_targets_are_compared(
     assert diff("-o", "a.dot", "a.json", "b.gsr") == 5
     assert "≠ arguments" in Path("a.dot").read_text()
     assert diff("-o", "a.gif", "a.gsr", "b.gsr") == 2
+    assert diff("--view", "flow", "-o", "rows.svg", "a.gsr", "b.gsr") == 5
+    assert "Blue: the second run." in Path("rows.svg").read_text("utf-8")
+    assert diff("--view", "flow", "-o", "rows.html", "a.gsr", "b.gsr") == 2
     assert diff("a.json", "a.gsr") == 0
     assert diff("a.json", "c.py:loss") == 0
     capfd.readouterr()

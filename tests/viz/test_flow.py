@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import pytest
 
+from gradstep.comparing.align import align
+from gradstep.comparing.merging import merged
 from gradstep.graph.folding.totals import totals
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
@@ -203,8 +205,11 @@ def texts_of(picture: FlowPicture) -> Iterator[Words]:
 
 @pytest.mark.parametrize("width", ["830", "640", "500"])
 def test_texts_can_be_read_and_none_is_on_another(drawn: Drawn, width: str) -> None:
-    picture = make_flow_picture(drawn.graph, RenderOptions(view="flow", width=width))
-    assert picture.width <= float(width)
+    check_texts(make_flow_picture(drawn.graph, RenderOptions(view="flow", width=width)), int(width))
+
+
+def check_texts(picture: FlowPicture, width: int) -> None:
+    assert picture.width <= width
     texts = list(texts_of(picture))
     for text in texts:
         assert text.size >= 10
@@ -293,6 +298,27 @@ def test_results_of_functions_and_modules_are_told_by_their_variables(folder: Pa
     names = [row.name for row in drawn.rows]
     assert [name for name in names if name in ("u_t", "u_x", "u_xx")] == ["u_t", "u_x", "u_xx"]
     assert drawn.row("2").attributes == "→ u"
+
+
+def test_rows_of_two_runs_have_both_gradients(folder: Path) -> None:
+    one = graph_of("two_inputs", folder)
+    file = folder / "other.py"
+    code = OWN_PROGRAMS["two_inputs"].replace("0.1 * loss_size", "10 * loss_size")
+    file.write_text(on_the_core(code.replace("torch.tanh(left(one))", "left(one)")), "utf-8")
+    assert main(["render", "-o", str(folder / "other.json"), str(file)]) == 0
+    other = from_json((folder / "other.json").read_text("utf-8"))
+    both = merged(one, other, align(one, other))
+    picture = make_flow_picture(both, RenderOptions(view="flow"))
+    rows = {row.name: row for row in picture.table.rows}
+    (theirs,) = rows["right"].others
+    assert theirs is not None
+    place = next(id for id, scope in enumerate(other.scopes) if scope == "right"
+                 and other.names[id].startswith("Addmm"))  # fmt: skip
+    assert theirs.rms == other.statistics[place].rms
+    assert {row.kind_text: row.note for row in rows.values()}["tanh"] == "− removed"
+    assert any(block.tone == "second" for row in picture.rows for block in row.blocks)
+    assert " | " in render_graph(both, "txt", RenderOptions(view="flow")).text
+    check_texts(picture, 830)
 
 
 def test_links_that_need_too_many_lanes_end_in_ports(folder: Path) -> None:

@@ -105,6 +105,9 @@ def parser() -> TargetParser:
     add("-o", dest="output", metavar="FILE", help="also draw the call that differs first: one "
         "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both beside each other in a "
         "page (.html)")  # fmt: skip
+    add("--view", choices=("both", "forward", "backward", "flow"), default="both", metavar="VIEW",
+        help="what the picture shows, as of render: both halves (default), forward, backward, or "
+        "flow, one row for each module with the gradients of both runs")  # fmt: skip
     return command
 
 
@@ -113,6 +116,7 @@ def run(options: argparse.Namespace) -> int:
     if options.module:
         raise Failure("diff: -m is for other commands; name a file", ExitCode.USAGE)
     drawing = _drawing(options) if options.output else None
+    drawn = RenderOptions(view=options.view, legend=options.view != "flow")
     if options.screen and (problem := why_no_screen()):
         raise Failure(problem, ExitCode.USAGE)
     if options.ranks:
@@ -125,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
             names, comparison, runs = _of_two(options, folder, within)
             causes = []
         if drawing is not None and comparison.calls:
-            _draw(*drawing, names, comparison, shown_graphs(*runs, comparison))
+            _draw(*drawing, names, comparison, shown_graphs(*runs, comparison), drawn)
         if options.screen and comparison.calls:
             _show(names, comparison, runs)
             return ExitCode.FINE if comparison.is_equal else ExitCode.FOUND
@@ -141,6 +145,8 @@ def run(options: argparse.Namespace) -> int:
 def _drawing(options: argparse.Namespace) -> tuple[Destination, str]:
     """Return where the picture goes, and its format."""
     format = choose_format(options.output, None)
+    if format == "html" and options.view == "flow":
+        raise Failure("diff: a page has both graphs in boxes; write rows to .svg", ExitCode.USAGE)
     names = [options.target, *([] if options.repeat or options.vary else options.arguments[:1])]
     inputs = [file for name in names for file in _files(name)]
     place = partial(place_of_picture, format)
@@ -159,6 +165,7 @@ def _draw(
     names: tuple[str, str],
     comparison: Comparison,
     pair: Pair | None,
+    options: RenderOptions,
 ) -> None:
     if pair is None:
         raise Failure(
@@ -166,7 +173,7 @@ def _draw(
             "--values stats, or all",
             ExitCode.TARGET,
         )
-    rendering = draw_comparison(pair, comparison, names, format, RenderOptions(legend=True), Path())
+    rendering = draw_comparison(pair, comparison, names, format, options, Path())
     for note in (*rendering.notes, *destination.take(rendering.save, lambda: rendering.data)):
         output.say(note)
 

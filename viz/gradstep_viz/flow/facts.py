@@ -16,6 +16,7 @@ from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_columns import StatisticsColumns
 from gradstep_viz.flow.parts import BROKEN, DEAD, HEALTHY, Ops
+from gradstep_viz.picture import formatting
 from gradstep_viz.picture.magnitude import has_gradients
 
 
@@ -73,6 +74,7 @@ class Facts:
 
     Attributes:
         gradients: the gradient that arrives at each unit, None where none is known.
+        others: that of a graph that is compared; empty where none is.
         flows: of each pair of units (reader, producer), the gradient that the one gives the other.
         given: of each pair of a unit and a leaf, the gradient that the one gives the other.
         leaves: the leaves of the graph, by their node in the forward half.
@@ -88,6 +90,11 @@ class Facts:
         of_nodes = _sizes(graph.statistics, len(graph))
         self.gradients: list[Size | None] = [
             of_nodes[backward] if backward >= 0 else None for backward in ops.units.backward
+        ]
+        of_others = _sizes(graph.others, len(graph)) if graph.others else []
+        self.others: list[Size | None] = [
+            of_others[backward] if backward >= 0 else None
+            for backward in (ops.units.backward if of_others else ())
         ]
         self.shapes: dict[tuple[int, int], Shape | None] = {}
         self.flows: dict[tuple[int, int], Size] = {}
@@ -158,8 +165,22 @@ class Facts:
         return Size(math.sqrt(total / count), HEALTHY if total else DEAD)
 
     def states(self) -> list[int]:
-        """Say of each unit how sick its gradient is, -1 where none is known."""
-        return [-1 if size is None else size.state for size in self.gradients]
+        """Say of each unit how sick its gradient is, in the worse of two graphs, -1 where none is
+        known."""
+        states = [-1 if size is None else size.state for size in self.gradients]
+        others = [-1 if size is None else size.state for size in self.others]
+        return list(map(max, states, others)) if others else states
+
+    def mark_of(self, units: Iterable[int]) -> str:
+        """Say how ops differ from those of a graph that is compared, "" where they do not."""
+        if not self.graph.marks:
+            return ""
+        nodes = [self.units.nodes(unit) for unit in units]
+        marks = [[formatting.marked(self.graph, id) for id in each] for each in nodes]
+        known = dict.fromkeys(mark for each in marks for mark in each if mark)
+        if not known:
+            return ""
+        return next(iter(known)) if len(known) == 1 and all(map(any, marks)) else "differs"
 
     def saved_by(self, places: Sequence[int], count: int) -> tuple[list[int], list[bool]]:
         """Return the bytes that each of ``count`` places keeps for the backward pass, beside what

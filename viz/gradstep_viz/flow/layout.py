@@ -188,14 +188,19 @@ class _Layout:
         self._spine = MARGIN + 6 + ports + (lanes.number - 1) * self._pitch
         self._names = self._spine + 16
         self._scale = scale_of(
-            [one for row in rows if not row.is_scalar for one in row.gradients if one is not None]
-        )
+            [
+                one
+                for row in rows if not row.is_scalar
+                for one in (*row.gradients, *row.others) if one is not None
+            ]
+        )  # fmt: skip
         self._batch = _common_size(rows)
         self._most_saved = max((row.saved for row in rows if row.kind == "row"), default=0)
         self._most_seconds = max((row.seconds or 0.0 for row in rows), default=0.0)
         self._has = {
             "parameters": any(row.parameters for row in rows),
             "gradient": any(one is not None for row in rows for one in row.gradients),
+            "others": any(one is not None for row in rows for one in row.others),
             "saved": any(row.saved for row in rows),
             "seconds": self._most_seconds > 0,
         }
@@ -236,7 +241,7 @@ class _Layout:
             saved, saved_bar = at, at - 58
             at = saved_bar - 40 - GAP
         if has["gradient"]:
-            gradient, bar = at, at - 58
+            gradient, bar = at, at - (104 if has["others"] else 58)
             at = bar - BAR - GAP
         if has["parameters"]:
             if has["gradient"] and "their gradient" not in left_out:
@@ -493,10 +498,17 @@ class _Layout:
             tone = "x" if first.state == BROKEN else "m"
             words.append(Words(columns.gradient, base, ((" … ".join(texts), tone),), True))
             return
-        words.append(Words(columns.gradient, base, (_size(first, muted),), True))
+        other = next((one for one in row.others if one is not None), None)
+        sizes = [_size(first, muted)]
+        if other is not None and size_text(other) != size_text(first):
+            sizes += [(" | ", "m"), (size_text(other), "x" if other.state == BROKEN else "second")]
+        words.append(Words(columns.gradient, base, tuple(sizes), True))
         if row.is_scalar:
             return
         left = columns.bar - BAR
+        if other is not None:
+            share = share_of(other, self._scale)
+            blocks.append(Block(left, y + 6, share * BAR, 3, "second"))
         if len(drawn) > MOST_COLUMNS:
             step = BAR / (len(drawn) - 1)
             curve += [
@@ -574,6 +586,8 @@ class _Layout:
                 f"Bars and line widths: rms of the gradient at each output, log scale from {low} "
                 f"to {high}."
             )
+            if self._has["others"]:
+                parts.append("Blue: the second run.")
             if any(row.state == DEAD for row in rows) or any(
                 link.size is not None and link.size.state == DEAD for link in self._table.links
             ):

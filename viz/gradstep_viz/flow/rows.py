@@ -64,6 +64,7 @@ class Row:
     own: int = 0
     parameter_gradient: Size | None = None
     gradients: list[Size | None] = field(default_factory=list)
+    others: list[Size | None] = field(default_factory=list)
     saved: int = 0
     seconds: float | None = None
     ops: int = 0
@@ -422,6 +423,8 @@ class _Writer:
             row.attributes = f"{row.attributes} → {result}".lstrip()
         outs = [self._out_unit(one) for one in rounds]
         row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
+        if self._facts.others:
+            row.others = [None if out < 0 else self._facts.others[out] for out in outs]
         row.shapes_in = self._shapes_in(typical)
         shapes = [self._facts.ops.shape(out) for out in outs if out >= 0]
         row.shapes_out = shapes[:1]
@@ -711,8 +714,8 @@ class _Writer:
                 shared = [
                     leaf for leaf in self._facts.parameters(row.units) if self._uses[leaf] > 1
                 ]
-                if shared:
-                    row.note = f"shared, {row.note}" if row.note else "shared"
+                notes = (self._facts.mark_of(row.units), "shared" if shared else "", row.note)
+                row.note = ", ".join(filter(None, notes))
         for unit, nodes in self._facts.outputs.items():
             row = self._rows[self._place[unit]]
             row.is_output = True

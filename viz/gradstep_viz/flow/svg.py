@@ -28,12 +28,12 @@ from gradstep_viz.output.svg.style import both_rule
 LIGHT: Final[theme.Tokens] = {
     "lane": "#9bd0b9", "bar": "#3f9c7e", "memory": "#a788cb", "broken": "#e0857d",
     "zero": "#7c8793", "panel": "#f2f5f8", "badge": "#d3d8dd", "rule": "#cfd5db",
-    "warn": "#8a5a00",
+    "warn": "#8a5a00", "second": "#0b62a8",
 }  # fmt: skip
 DARK: Final[theme.Tokens] = {
     "lane": "#1f6b52", "bar": "#3fae8a", "memory": "#9a78c9", "broken": "#a8433b",
     "zero": "#7d8894", "panel": "#1d2228", "badge": "#39414a", "rule": "#3c444e",
-    "warn": "#e5b454",
+    "warn": "#e5b454", "second": "#6cb6ff",
 }  # fmt: skip
 """Colours that only pictures of rows have."""
 
@@ -81,9 +81,10 @@ def flow_rules(theme_name: str, *, plain: bool) -> tuple[str, ...]:
     paint(".b", "font-weight:600")
     paint(".x,@scope .alert", "font-weight:600", fill="alert")
     paint(".warn", fill="warn")
+    paint(".second", fill="second")
     for tone, token in (
         ("line", "rule"), ("panel", "panel"), ("badge", "badge"), ("bar", "bar"),
-        ("memory", "memory"), ("brokenbar", "alert"), ("zerobar", "zero"),
+        ("memory", "memory"), ("brokenbar", "alert"), ("zerobar", "zero"), ("second", "second"),
     ):  # fmt: skip
         paint(f"rect.{tone}", fill=token)
     paint("rect.hollow", "fill:none;stroke-dasharray:2 2", stroke="zero")

@@ -87,6 +87,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     gradient = size_text(known[0]) if known else ""
     if len(known) > 1:
         gradient = f"{sparkline(known, SPARKS)} {gradient}"
+    other = next((one for one in row.others if one is not None), None)
+    if other is not None and size_text(other) != gradient:
+        gradient += f" | {size_text(other)}"
     return (
         name,
         shape,
