@@ -67,9 +67,14 @@ def a_font_is_seen() -> bool:
     return empty != written
 
 
+@functools.cache
+def _finds_torch() -> bool:
+    return importlib.util.find_spec("torch") is not None
+
+
 NEEDS = {
-    "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch is not installed"),
-    "dot": (lambda: shutil.which("dot") is not None, "`dot` is not on PATH"),
+    "torch": (_finds_torch, "PyTorch is not installed"),
+    "dot": (functools.cache(lambda: shutil.which("dot") is not None), "`dot` is not on PATH"),
     "fonts": (a_font_is_seen, "no font of our pictures, such as DejaVu Sans Mono, is installed"),
 }
 
