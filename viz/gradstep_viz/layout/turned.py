@@ -71,6 +71,8 @@ def label_beside(picture: Picture, places: Sequence[Rectangle], routes: Sequence
     boxes = np.array([[x, y, x + w, y + h] for x, y, w, h in places], np.float64).reshape(-1, 4)
     owners = np.repeat(np.arange(len(ways)), [len(way) for way in ways])
     points = np.concatenate(ways) if ways else np.zeros((0, 2))
+    order = np.argsort(points[:, 0])
+    points, owners = points[order], owners[order]
     texts = boxes
     labels: list[Label | None] = []
     cut: list[int] = []
@@ -80,9 +82,10 @@ def label_beside(picture: Picture, places: Sequence[Rectangle], routes: Sequence
             low, high = place[:2], place[2:]
             if ((low < texts[:, 2:] + 2) & (texts[:, :2] - 2 < high)).all(axis=1).any():
                 continue
-            room = np.where(owners == line, 0, HALO)[:, None]
-            on_it = ((low - room < points) & (points < high + room)).all(axis=1)
-            covered = len(np.unique(owners[on_it]))
+            span = slice(*np.searchsorted(points[:, 0], (low[0] - HALO, high[0] + HALO)))
+            near, of = points[span], owners[span]
+            room = np.where(of == line, 0, HALO)[:, None]
+            covered = len(np.unique(of[((low - room < near) & (near < high + room)).all(axis=1)]))
             if best is None or covered < best[0]:
                 best = covered, label, place
             if not covered:
