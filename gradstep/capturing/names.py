@@ -421,7 +421,8 @@ def caller_names(others: Mapping[str, Any] | None = None) -> Names:
         stack.append(frame)
         code, variables = frame.f_code, frame.f_globals
         is_main = code.co_name == "<module>" and variables.get("__name__") == "__main__"
-        frame = None if is_main else frame.f_back  # what runs a program is no part of it
+        # what runs a program is no part of it; what it runs by exec() has its name, and no file
+        frame = None if is_main and is_user_file(_file(frame)) else frame.f_back
     calling = _frames_of_program(stack)
     names = _names_in(calling, others or {})
     if sys.version_info < (3, 13):

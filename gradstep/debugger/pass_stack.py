@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from weakref import finalize
+from weakref import finalize, ref
 
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.passes.recorded_pass import RecordedPass
@@ -20,7 +20,7 @@ class PassStack:
         self._bound: list[Places] = []
         self._bind()
         # they may be there for the next call, and would keep all of this one until then
-        finalize(self, breakpoints.unbind, self._bound).atexit = False
+        finalize(self, _unbind, ref(breakpoints), self._bound).atexit = False
 
     def __len__(self) -> int:
         return len(self._passes)
@@ -74,3 +74,10 @@ class PassStack:
         self._breakpoints.bind(
             view.graph, view.cursor.length, view.places, view.run_user_code, view.names
         )
+
+
+def _unbind(breakpoints: ref[Breakpoints], bound: list[Places]) -> None:
+    """Have breakpoints, where they are still there, let go of a plan; held until then, they would
+    keep the pass, and with an error all that ran when it was raised."""
+    if (there := breakpoints()) is not None:
+        there.unbind(bound)

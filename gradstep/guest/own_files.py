@@ -6,8 +6,10 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
-from types import ModuleType
+from traceback import walk_tb
+from types import FrameType, ModuleType, TracebackType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 # not by pathlib, whose import takes as long as that of ten modules of this package
@@ -98,6 +100,29 @@ def frames_of_program(stack: Sequence[_F]) -> list[_F]:
             frames.append(frame)
             ours = False
     return frames
+
+
+def traceback_of_program(place: TracebackType | None) -> TracebackType | None:
+    """Return the traceback that begins at ``place`` as it would be without this program."""
+    places: list[StackEntry[TracebackType]] = []
+    while place is not None:
+        places.append(StackEntry(place.tb_frame.f_code.co_filename, place))
+        place = place.tb_next
+    for _, entry in reversed(frames_of_program(places)):
+        place = TracebackType(place, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return place
+
+
+def forget_own_frames(error: BaseException) -> None:
+    """Let our frames in the traceback of ``error``, and those around them, keep nothing alive: they
+    hold the error, and all that ran, beyond the moment at which the program lets go of it."""
+    for place, _ in walk_tb(error.__traceback__):
+        frame: FrameType | None = place
+        while frame is not None and is_own_file(frame.f_code.co_filename):
+            with suppress(RuntimeError):  # it runs still
+                frame.clear()
+            frame = frame.f_back
+    error.__traceback__ = traceback_of_program(error.__traceback__)
 
 
 def _is_hidden(file: str) -> bool:

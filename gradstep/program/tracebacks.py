@@ -7,11 +7,16 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from traceback import StackSummary
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Final, TypeVar
 
 from gradstep.guest.fence import within_fence
-from gradstep.guest.own_files import StackEntry, frames_of_program, is_user_file
+from gradstep.guest.own_files import (
+    StackEntry,
+    frames_of_program,
+    is_user_file,
+    traceback_of_program,
+)
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
@@ -33,14 +38,8 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
 
 def call_hook(hook: Callable[..., object], error: BaseException) -> None:
     """Call a ``sys.excepthook`` of the program's, as Python does at its end."""
-    places: list[StackEntry[TracebackType]] = []
-    place = error.__traceback__
-    while place is not None:
-        places.append(StackEntry(place.tb_frame.f_code.co_filename, place))
-        place = place.tb_next
-    # rebuilt, since Python's own hook and those that defer to it walk these themselves
-    for _, entry in reversed(frames_of_program(places)):
-        place = TracebackType(place, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    # rebuilt, since Python's own hook and those that defer to it walk the traceback themselves
+    place = traceback_of_program(error.__traceback__)
     error = error.with_traceback(place)
     try:
         with our_frames_hidden():

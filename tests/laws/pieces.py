@@ -1224,7 +1224,7 @@ sgd.register_step_post_hook(lambda optimizer, given, named: tell("after the step
 #: a hook of a state dict
 net._register_state_dict_hook(lambda module, state, prefix, local: tally("state"))
 #: a finalizer of a value
-weakref.finalize($v, tell, "a value of the program died")
+weakref.finalize($v, tell, "a value of the program died").atexit = False
 #: an object that dies
 class Dies$k:
     def __del__(self): tell("Dies$k")
@@ -1762,7 +1762,9 @@ tell([plain(pickle.loads(pickle.dumps(x.grad))) for x in (x0, x1) if x.grad is n
 #: gradients by name
 tell({name: p.grad is None for name, p in net.named_parameters()})
 #: all that refers to a value
-tell(sum(isinstance(each, torch.Tensor) and each.shape == (5, 7) for each in gc.get_objects()))
+tensors$k = [each for each in gc.get_objects() if issubclass(type(each), torch.Tensor)]
+tell(sum(each.shape == (5, 7) for each in tensors$k))
+del tensors$k
 #: SystemExit
 end()
 raise SystemExit(3)

@@ -30,7 +30,7 @@ from gradstep.engines.pytorch.private import (
     transform_level,
 )
 from gradstep.guest.fence import fenced, raised, run_of, within_fence
-from gradstep.guest.own_files import StackEntry, frames_of_program
+from gradstep.guest.own_files import StackEntry, forget_own_frames, frames_of_program
 from gradstep.records import Interceptor
 
 _ENGINE: Final[Any] = run_backward()
@@ -95,8 +95,12 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     call = _read_call(arguments)
     if call is None:
         return carry_out(arguments)
-    answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
-    return run(call) if answer is False else answer
+    try:
+        answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
+        return run(call) if answer is False else answer
+    except BaseException as error:
+        forget_own_frames(error)
+        raise
 
 
 @fenced("a backward pass")

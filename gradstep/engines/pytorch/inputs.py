@@ -20,6 +20,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from gradstep.engines.pytorch.private import (
     TensorBase,
     base_of,
+    functions_disabled,
     grad_enabled,
     replaced,
     schema_of,
@@ -270,10 +271,11 @@ def noting_functions(note: Note) -> Iterator[None]:
             or torch.compiler.is_dynamo_compiling()
         ):
             return plain(*args, **kwargs)
-        done = noted(function, args)
+        with functions_disabled():
+            done = noted(function, args)
         result = plain(*args, **kwargs)
         if done is not None:
-            with within_fence(_FUNCTIONS):
+            with within_fence(_FUNCTIONS), functions_disabled():
                 done(result)
         return result
 

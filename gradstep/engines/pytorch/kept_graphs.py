@@ -13,12 +13,13 @@ from weakref import ref
 import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, TorchNode
+from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, raw_saved
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     TensorBase,
     functions,
     plain_run_backward,
+    sequence_nr_of,
     unobserved,
     unpack_hook,
 )
@@ -28,39 +29,34 @@ from gradstep.guest.fence import fenced
 _marks: Final[set[ref[FreedMark]]] = set()  # a WeakSet takes ten times as long
 
 
-def mark_as_freed(call: TorchCall, nodes: Iterable[Any]) -> None:
-    """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
-    (current.get() or Origins()).modules.clear()  # what runs from here on is of the next pass
-    nodes = list(nodes)
+def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
+    """Let go of what these nodes of PyTorch kept, as ``call`` would have: of what the program's own
+    hooks have packed, only later calls are refused.  The line of a ``whole`` pass, one that did not
+    raise, is remembered."""
+    origins = current.get()
+    if origins is not None:
+        origins.modules.clear()  # what runs from here on is of the next pass
+    # that of a leaf keeps nothing, and may live on
+    nodes = [node for node in nodes if not hasattr(node, "variable")]
     if not nodes:
         return
-    mark = FreedMark(None if call.line is None else Source(*call.line))
-    for node in nodes:
-        if not hasattr(node, "variable"):  # that of a leaf keeps nothing, and may live on
-            node.metadata[FREED_MARK] = mark
-    _marks.add(ref(mark, _marks.discard))
-
-
-def free(call: TorchCall, nodes: Iterable[TorchNode], *, whole: bool) -> None:
-    """Let go of what ``nodes`` kept, as ``call`` would have: of what the program's own hooks have
-    packed, only later calls are refused.  The line of a ``whole`` pass, one that did not raise, is
-    remembered."""
-    nodes = list(nodes)
-    if not whole:
-        call = call._replace(line=None)
-    line = None if call.line is None else Source(*call.line)
-    numbers = [node.sequence_nr for node in nodes if not hasattr(node.origin, "variable")]
-    if numbers and line is not None and (origins := current.get()) is not None:
-        origins.freed(max(numbers), line)
+    line = Source(*call.line) if whole and call.line is not None else None
+    if line is not None and origins is not None:
+        origins.freed(max(map(sequence_nr_of, nodes)), line)
     freed = Freed(_WORDS, line)
     with unobserved():
-        mark_as_freed(call, [node.origin for node in nodes if not _free(node, freed)])
+        left = [node for node in nodes if not _free(node, freed)]
+    if left:
+        mark = FreedMark(line)
+        for node in left:
+            node.metadata[FREED_MARK] = mark
+        _marks.add(ref(mark, _marks.discard))
 
 
-def _free(node: TorchNode, freed: Freed) -> bool:
+def _free(node: Any, freed: Freed) -> bool:
     """Let go of what a node kept; returns whether that could be done."""
     done = True
-    for raw in node.raw_saved():
+    for raw in raw_saved(node):
         hook = unpack_hook(raw)
         if hook is None:
             try:

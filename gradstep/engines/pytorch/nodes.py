@@ -147,16 +147,7 @@ class TorchNode:
 
     def raw_saved(self) -> Iterator[Any]:
         """Yield what PyTorch keeps for it, as it keeps it: nothing of what is freed."""
-        for _, place, _ in self.saved_places:
-            try:
-                raw = getattr(self.origin, place, None)
-            except RuntimeError:
-                continue
-            yield from (
-                value
-                for value in (raw if isinstance(raw, tuple | list) else (raw,))
-                if value is not None
-            )
+        return raw_saved(self.origin, self.saved_places)
 
     def value_of(self, name: str) -> torch.Tensor | None:
         """Return what it keeps as ``name``, None where that is gone or would run code of the
@@ -439,6 +430,25 @@ class TorchGraph:
         output ``nr`` of the node ``maker``."""
         node = self.leaves.get(identity) or self.nodes.get(maker)
         return None if node is None else _place(node, nr)
+
+
+@lru_cache(maxsize=4096)
+def _places_of(kind: type) -> tuple[tuple[str, str, str], ...]:
+    return saved_places(kind)
+
+
+def raw_saved(origin: Any, places: tuple[tuple[str, str, str], ...] | None = None) -> Iterator[Any]:
+    """Yield what a node of PyTorch keeps, as it keeps it: nothing of what is freed."""
+    kind: Any = type(origin)
+    for _, place, _ in _places_of(kind) if places is None else places:
+        try:
+            raw = getattr(origin, place, None)
+        except RuntimeError:
+            continue
+        if isinstance(raw, tuple | list):
+            yield from (value for value in raw if value is not None)
+        elif raw is not None:
+            yield raw
 
 
 def why_opaque(kind: type) -> str:

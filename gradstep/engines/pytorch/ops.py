@@ -34,10 +34,12 @@ from gradstep.engines.pytorch.inputs import LIBRARIES, Inputs
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
+    AS_IT_IS,
     DISPATCH_MODES,
     base_of,
     dispatch_mode,
     functions,
+    functions_disabled,
     schema_of,
     sequence_nr,
     sequence_nr_of,
@@ -249,15 +251,17 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         named = kwargs or {}
-        for at in _tensor_places(op):
-            if at < len(args) and type(args[at]) in _NUMBERS:  # a constant of a graph of torch.jit
-                args = (*args[:at], _tensor_of(args[at]), *args[at + 1 :])
-        if self._passes_over(op, args):
-            return op(*args, **named)
-        noted = self._begin(op, args, named)
-        result = op(*args, **named)
+        with functions_disabled():
+            for at in _tensor_places(op):
+                if at < len(args) and type(args[at]) in _NUMBERS:  # of a graph of torch.jit
+                    args = (*args[:at], _tensor_of(args[at]), *args[at + 1 :])
+            noted = None if self._passes_over(op, args) else self._begin(op, args, named)
+        # where PyTorch runs an op, it asks no function mode or subclass; the program may, inside
+        with functions_disabled() if op.namespace == "aten" else AS_IT_IS:
+            result = op(*args, **named)
         if noted is not None:
-            self._end(op, args, named, result, *noted)
+            with functions_disabled():
+                self._end(op, args, named, result, *noted)
         return result
 
     @fenced(_OPS, False)

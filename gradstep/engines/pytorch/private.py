@@ -680,9 +680,10 @@ def hook_nodes(
     return remove
 
 
-_functions_disabled: Final[Callable[[], AbstractContextManager[None]]] = (
+functions_disabled: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext
 )
+"""Within it, function modes and subclasses of tensors see nothing of what is done."""
 functions_enabled: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C._EnableTorchFunction") or nullcontext
 )
@@ -700,7 +701,7 @@ class unobserved:
     def __enter__(self) -> None:
         count = _count_dispatch_modes()
         self._modes = [_pop_dispatch_mode(None) for _ in range(count)] if count else ()
-        self._functions = functions = _functions_disabled()
+        self._functions = functions = functions_disabled()
         functions.__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -768,10 +769,10 @@ class ModeStack(NamedTuple):
 def unseen() -> AbstractContextManager[None]:
     """Return what hides from modes what is asked within it: the program may have some, and a
     default device is one of PyTorch's."""
-    return unobserved() if function_mode_count() else _AS_IT_IS
+    return unobserved() if function_mode_count() else AS_IT_IS
 
 
-_AS_IT_IS: Final = nullcontext()
+AS_IT_IS: Final = nullcontext()
 StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
 
 

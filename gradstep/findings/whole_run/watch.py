@@ -89,6 +89,8 @@ class Watch:
         finally:
             if self.facts.failures.noted():
                 self._run.add_incomplete(index)
+            with within_fence("the names of leaves"), engine_of_call(call).unseen():
+                names.keep_leaves()
 
     def _look_and_carry_out(
         self, call: BackwardCall, names: Names, number: int
@@ -142,7 +144,6 @@ class Watch:
                     self._to_ask.add(self._line)
             for fact in self._gathered:
                 fact.after(look)
-            names.keep_leaves()
         now = process_time()
         if index > 1:  # before the first one, a program imports
             self._account.ran(entered - self._left + own, traced=self._is_traced)

@@ -214,14 +214,17 @@ class TorchDriver(BasicDriver):
         index = start
         if self._hands_out_early:
             self._engine.relieve = partial(self._relieve, on_step)
-        while index < stop:
-            if not self._has_run(index):
-                self._advance(index, stop)
-                self._synchronize()
-                index = max(index, self._engine.taken)
-            index, goes_on = self._make_steps(index, stop, on_step)
-            if not goes_on:
-                return
+        try:
+            while index < stop:
+                if not self._has_run(index):
+                    self._advance(index, stop)
+                    self._synchronize()
+                    index = max(index, self._engine.taken)
+                index, goes_on = self._make_steps(index, stop, on_step)
+                if not goes_on:
+                    return
+        finally:
+            self._engine.relieve = None  # which keeps this driver
 
     def _relieve(self, on_step: OnStep) -> None:
         """Make the Steps of the nodes that have run so far, while the pass goes on, where their
@@ -600,7 +603,7 @@ class TorchDriver(BasicDriver):
         self.close()
         if engine.retains and not self.call.keep:
             ran = [*self.order[:stop], *(self.order[index] for index in engine.unheard)]
-            nodes = [node for node in dict.fromkeys(ran) if node not in engine.ends]
+            nodes = [node.origin for node in dict.fromkeys(ran) if node not in engine.ends]
             free(self.call, nodes, whole=stop is None or stop >= len(self.order))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache, partial
 from itertools import chain
 from math import hypot, isfinite
@@ -15,7 +15,7 @@ import torch
 from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
-from gradstep.engines.pytorch.kept_graphs import mark_as_freed
+from gradstep.engines.pytorch.kept_graphs import free
 from gradstep.engines.pytorch.nodes import why_opaque
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
@@ -48,7 +48,7 @@ from gradstep.engines.pytorch.tensors import (
     put_gradient,
 )
 from gradstep.guest.collector import collector_paused
-from gradstep.guest.fence import not_shown, run_of, within_fence
+from gradstep.guest.fence import CannotObserve, not_shown, run_of, within_fence
 
 HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""
@@ -98,6 +98,10 @@ class KeptRun:
         unhook = hook_nodes(heard.hooks())
         try:
             self.result = carry_out(given, self._inside)
+        except BaseException:
+            if not call.keep:
+                free(call, heard.ran, whole=False)
+            raise
         finally:
             unhook()
         heard.end(tensor for _, tensor in self._made())
@@ -109,7 +113,7 @@ class KeptRun:
             leaves = list(leaves_behind(call.arguments.outputs))
             self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
             self._before.note(leaves)
-        with nullcontext() if self._heard is None else self._heard.deaf():
+        with nullcontext() if self._heard is None else self._heard.inside(call):
             result = carry_out(call.arguments, self._inside)
         return result if call.is_grad else True
 
@@ -140,7 +144,7 @@ class KeptRun:
 
     def release(self) -> None:
         if not self._call.keep:
-            mark_as_freed(self._call, self._nodes)
+            free(self._call, self._nodes, whole=True)
 
 
 def _are_finite(tensors: Sequence[torch.Tensor]) -> bool:
@@ -229,18 +233,23 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
 
 
 class _Heard:
-    """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several."""
+    """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several; one
+    that is not ``alone`` runs inside code of the program's."""
 
-    def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients) -> None:
+    def __init__(
+        self, call: TorchCall, walked: _Walked, on_gradients: OnGradients, *, alone: bool = True
+    ) -> None:
         see_that_hooks_are_allowed(walked.nodes)
-        self.whole = True  # else a pass ran inside, of which nothing was heard
+        self.whole = True  # else a pass ran inside, of which not all was heard
+        self.ran: list[Any] = []  # of the nodes that send something which somebody wants to hear of
         self._nodes, self._on_gradients = walked.nodes, on_gradients
         self._inside = False
         self._held: list[Any] = []
         self._bytes = 0
         senders = Counter(to for following in walked.edges for to in following)
         self._sums: dict[Any, Any] = {to: None for to, count in senders.items() if count > 1}
-        left_out = set() if call.is_grad or call.graph else self._become_gradients(walked, senders)
+        hears_all = not alone or call.is_grad or call.graph
+        left_out = set() if hears_all else self._become_gradients(walked, senders)
         sums = self._sums
         self._wanted = [
             [(nr, to if to in sums else None) for nr, to in enumerate(following)
@@ -269,16 +278,17 @@ class _Heard:
         """List the hooks that listen, each with the method that registers it."""
         after = self._after
         return [
-            (node.register_hook, partial(after, wanted))
+            (node.register_hook, partial(after, node, wanted))
             for node, wanted in zip(self._nodes, self._wanted, strict=True) if wanted
         ]  # fmt: skip
 
     def _after(
-        self, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
+        self, node: Any, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
     ) -> None:
         try:
             if self._inside:
                 return
+            self.ran.append(node)
             for nr, place in wanted:
                 gradient = sent[nr] if nr < len(sent) else None
                 self._hold(gradient)
@@ -305,13 +315,25 @@ class _Heard:
         self._on_gradients(held, measured(held, precisely=True))
 
     @contextmanager
-    def deaf(self) -> Iterator[None]:
-        """Within it, a pass runs inside a node, of which nothing is heard."""
-        before, self._inside, self.whole = self._inside, True, False
+    def inside(self, call: TorchCall) -> Iterator[None]:
+        """Within it, ``call`` runs inside a node; its gradients are heard of, too, if they can
+        be."""
+        before, self._inside = self._inside, True
+        inner = None
+        with within_fence("a pass inside another one"), unobserved(), suppress(CannotObserve):
+            walked = _walk(call.arguments.outputs, whole=True)
+            if walked is not None:
+                inner = _Heard(call, walked, self._on_gradients, alone=False)
+        self.whole = self.whole and inner is not None
+        unhook = hook_nodes([] if inner is None else inner.hooks())
         try:
             yield
         finally:
+            unhook()
             self._inside = before
+        if inner is not None:
+            inner.end(iter(()))
+            self.whole = self.whole and inner.whole
 
     def end(self, gradients: Iterator[Any]) -> None:
         """Tell of what is left, and of the ``gradients`` that the call has made."""

@@ -1,0 +1,132 @@
+"""Programs that a command once made do something else: each runs plainly and under commands, and
+what it says is the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from tests.laws.piece_programs import check_text, program_text
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+pytestmark = pytest.mark.torch
+
+CHECK, CHECK_ALL = ["check"], ["check", "--call", "all"]
+RECORD, FLIGHT = ["record", "-o", "run.gsr"], ["record", "--when", "nan", "-o", "run.gsr"]
+RECORD_VALUES = ["record", "--call", "all", "--values", "all", "-o", "run.gsr"]
+WHY = ["why", "--call", "last"]
+RENDER, FILM = ([command, "--call", "last", "-o", "out.svg"] for command in ("render", "film"))
+FAIL_ON, FAIL_ON_LARGE = (["debug", "--fail-on", what] for what in ("nan,inf", "rms > 1e30"))
+DEBUG = ["debug", "--batch", "--ex", "next"]
+
+SUBCLASS: Final = """
+class Counted(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        count("Counted")
+        return super().__torch_function__(function, types, args, kwargs or {})
+class Cube(torch.autograd.Function):
+    generate_vmap_rule = True
+    @staticmethod
+    def forward(x): return x ** 3
+    @staticmethod
+    def setup_context(ctx, inputs, output): ctx.save_for_backward(*inputs)
+    @staticmethod
+    def backward(ctx, g): return g * 3 * ctx.saved_tensors[0] ** 2
+v1 = torch.func.vmap(Cube.apply)(v0.as_subclass(Counted) + 1)
+"""
+EXEC: Final = """
+exec('''
+class Loss(torch.Tensor):
+    def backward(self, *given, **named): return super().backward(*given, **named)
+(x1 * x0).sum().as_subclass(Loss).backward()
+''')
+"""
+RAISES: Final = """
+gc.disable()
+def nan(y):
+    with torch.autograd.detect_anomaly(check_nan=True):
+        ((y - y.detach()).sqrt() * 0).sum().backward()
+def hook(y):
+    def h(g): raise ValueError("h")
+    z = y * 2
+    z.register_hook(h)
+    z.sum().backward()
+def twice(y):
+    s = (y * y).sum()
+    s.backward()
+    s.backward()
+for work in (nan, hook, twice):
+    def run():
+        y = x1.exp()
+        watch(work.__name__, y)
+        attempt(lambda: work(y))
+    run()
+    tell("alive:", [name for name, ref in watched if ref() is not None])
+"""
+FREED: Final = """
+y = x1.exp()
+(y * y).sum().backward()
+attempt(lambda: y.grad_fn._saved_result)
+def loss():
+    kept = torch.rand(2, 3)
+    watch("kept", kept)
+    return (x1 * kept).sum()
+s = loss()
+s.backward()
+tell("alive:", [name for name, ref in watched if ref() is not None])
+"""
+PASS_INSIDE: Final = """
+from contextlib import contextmanager
+@contextmanager
+def around(name):
+    tell("enter", name); yield; tell("leave", name)
+class Inner(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.exp()
+    @staticmethod
+    def backward(ctx, g):
+        tell("Inner")
+        with torch.enable_grad():
+            x = ctx.saved_tensors[0].detach().requires_grad_()
+            return torch.autograd.grad(x.exp(), x, g)[0]
+for n in range(3):
+    v = checkpoint(torch.exp, x1 * 2, use_reentrant=False, context_fn=lambda: (around("forward"), around("again")))
+    v = Inner.apply(v.sin())
+    def h(g):
+        tell("hook"); a_pass(lambda: (x2 * 2).exp().sum().backward())
+    v.register_hook(h)
+    v.mean().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statements", "commands"),
+    [
+        pytest.param(
+            SUBCLASS, [CHECK_ALL, FILM, RECORD_VALUES], id="a subclass is asked as often as plainly"
+        ),
+        pytest.param(EXEC, [WHY, CHECK], id="a leaf is named where exec() calls backward()"),
+        pytest.param(
+            RAISES,
+            [CHECK, CHECK_ALL, WHY, FILM, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="values of a pass that raised die with the error",
+        ),
+        pytest.param(
+            FREED,
+            [CHECK, CHECK_ALL, WHY, RENDER, RECORD, RECORD_VALUES, FLIGHT, FAIL_ON, FAIL_ON_LARGE],
+            id="what a call saved is freed with it",
+        ),
+        pytest.param(
+            PASS_INSIDE, [FAIL_ON, FAIL_ON_LARGE, FLIGHT], id="hooks and Functions run once"
+        ),
+    ],
+)
+def test_a_program_does_under_commands_what_it_does_plainly(
+    statements: str, commands: list[list[str]]
+) -> None:
+    found = check_text(program_text(statements), commands)
+    assert not found, "\n".join(f"{' '.join(command)}: {wrong}" for command, wrong in found)
