@@ -165,7 +165,7 @@ def run_pass(
     number: int,
     *,
     explains: bool = True,
-    keep: bool = False,
+    ends: bool = True,
     has_run: bool = False,
 ) -> Passed:
     """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
@@ -173,7 +173,8 @@ def run_pass(
 
     Args:
         explains: find out where that began; the pass then runs twice.
-        keep: put all back afterwards, and keep the graph.
+        ends: the program does not go on behind gradients that are not finite; else its hooks and
+            functions do not run twice.
         has_run: only look at what the call, one of ``backward``, has made: it cannot run again.
 
     Raises:
@@ -194,9 +195,11 @@ def run_pass(
     is_finite = run is not None and run.is_finite()
     trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
     once = run is None or not run.repeatable
+    if trouble is not None and run is not None and not once:
+        goes_on = not ends or call.is_grad or scaling is not None or not trouble.of_gradients
+        once = goes_on and engine.may_run_user_code(call)
     if run is not None:
-        put_back = keep if trouble is None or not explains else not once
-        (run.undo if put_back else run.release)()
+        (run.release if trouble is None or not explains or once else run.undo)()
     if trouble is None or (run is not None and not explains):
         return passed((), returned, finite=trouble is None)
     if once:
@@ -204,7 +207,7 @@ def run_pass(
             return passed([scaling.note(trouble, call)], returned)
         return passed([trouble], returned)
     if scaling is not None and _is_finite_without(scaling, call, names):
-        returned = () if keep else carried_out(partial(engine.run, call))
+        returned = carried_out(partial(engine.run, call))
         return passed([scaling.note(trouble, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
 
@@ -212,9 +215,24 @@ def run_pass(
         try:
             return _explained(session, trouble)
         finally:
-            (session.abort if keep else session.finish)()
+            session.finish()
 
     return passed([session.host(explained)], session.gradients)
+
+
+def passed_in(session: PassSession) -> Passed | None:
+    """Say where what is not finite began in a session that has come to the end of a call of
+    ``backward``: it goes back in what it has recorded, and nothing runs twice.  None where that may
+    be because a scaler is at work, which only another pass tells."""
+    call, order = session.backward_call, session.order
+    engine = engine_of_call(call)
+    if scaling_of(session.names, engine, order) is not None:
+        return None
+    trouble = _not_finite(call, engine, order, session.names, ())
+    if trouble is None:
+        return Passed((), True, True, None)
+    session.jump(0)
+    return Passed((_explained(session, trouble),), True, False, None)
 
 
 def _not_finite(

@@ -77,6 +77,16 @@ s = loss()
 s.backward()
 tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+NAN_AT_ONCE: Final = """
+v0.register_hook(lambda g: tell("hook", plain(g)))
+(v0 - v0.detach() + x1 * 0).sqrt().sum().backward()
+"""
+NAN_LATER: Final = """
+for step in range(4):
+    v1 = x1 * 2
+    v1.register_hook(lambda g: tell("hook", plain(g)))
+    (((v1 - v1.detach()).sqrt() if step == 2 else v1) * x0).sum().backward()
+"""
 PASS_INSIDE: Final = """
 from contextlib import contextmanager
 @contextmanager
@@ -94,7 +104,8 @@ class Inner(torch.autograd.Function):
             x = ctx.saved_tensors[0].detach().requires_grad_()
             return torch.autograd.grad(x.exp(), x, g)[0]
 for n in range(3):
-    v = checkpoint(torch.exp, x1 * 2, use_reentrant=False, context_fn=lambda: (around("forward"), around("again")))
+    contexts = lambda: (around("forward"), around("again"))
+    v = checkpoint(torch.exp, x1 * 2, use_reentrant=False, context_fn=contexts)
     v = Inner.apply(v.sin())
     def h(g):
         tell("hook"); a_pass(lambda: (x2 * 2).exp().sum().backward())
@@ -119,6 +130,10 @@ for n in range(3):
             FREED,
             [CHECK, CHECK_ALL, WHY, RENDER, RECORD, RECORD_VALUES, FLIGHT, FAIL_ON, FAIL_ON_LARGE],
             id="what a call saved is freed with it",
+        ),
+        pytest.param(NAN_AT_ONCE, [CHECK, CHECK_ALL], id="a first call that makes a NaN runs once"),
+        pytest.param(
+            NAN_LATER, [CHECK_ALL, FLIGHT], id="so does a later one, if the program goes on"
         ),
         pytest.param(
             PASS_INSIDE, [FAIL_ON, FAIL_ON_LARGE, FLIGHT], id="hooks and Functions run once"

@@ -20,7 +20,7 @@ from gradstep.findings.facts.history import is_nothing
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Reason, Rule
 from gradstep.findings.linting import lint
-from gradstep.findings.passes import run_pass
+from gradstep.findings.passes import Passed, passed_in, run_pass
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.graph.leaves import OldGradients, Unreached
 from gradstep.findings.rules.graph.untraced import Untraced
@@ -216,14 +216,23 @@ class Watch:
         """Carry out a call, which may be asked why gradients are 0, and find out what it made that
         is not finite."""
         call, names, number = look.call, look.names, look.facts.number
-        has_run = False
+        explains = (call.line, call.is_grad) not in self._explained
+        passed, has_run = None, False
         if asks and not call.is_grad:
             session = PassSession.of_call(call, names=names, call=number)
-            is_finite, has_run = session.host(partial(self._ask, look, session))
+            ask = partial(self._ask, look, session, explains=explains)
+            is_finite, has_run, passed = session.host(ask)
             if is_finite:
                 return True
-        explains = (call.line, call.is_grad) not in self._explained
-        passed = run_pass(call, names, number, explains=explains, has_run=has_run)
+        if passed is None:
+            passed = run_pass(
+                call,
+                names,
+                number,
+                explains=explains,
+                ends=self.facts.is_whole,
+                has_run=has_run,
+            )
         if passed.reasons:
             self._explained.add((call.line, call.is_grad))
             title = look.facts.title
@@ -237,18 +246,21 @@ class Watch:
             seen[:] = [(title, passed.scaling.softened(reason, call)) for title, reason in seen]
         return passed.answer
 
-    def _ask(self, look: Look, session: PassSession) -> tuple[bool, bool]:
+    def _ask(
+        self, look: Look, session: PassSession, *, explains: bool
+    ) -> tuple[bool, bool, Passed | None]:
         """Carry out the call of a session; returns whether its gradients are finite, and whether it
-        has run: where they are not, all is put back, if it can be.
+        has run, and, where they are not, what ``explains`` that: where this takes another pass, all
+        is put back, if it can be.
 
         Raises:
             Exception: whatever the pass raises.
         """
-        ended = session.finish
+        ended, passed = session.finish, None
         try:
             session.jump(session.length)
             if session.cursor.error is not None:
-                return False, True
+                return False, True, None
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]
@@ -258,11 +270,15 @@ class Watch:
                 with within_fence("why gradients are 0"):
                     for fact in self._gathered:
                         fact.asked(look, session)
-            elif not session.cursor.driver.why_not_replayable(0):
+            elif explains:
+                passed = passed_in(session)
+            runs_again = not is_finite and passed is None
+            runs_again = runs_again and not look.engine.may_run_user_code(look.call)
+            if runs_again and not session.cursor.driver.why_not_replayable(0):
                 ended = session.abort
         finally:
             ended()
-        return is_finite, ended == session.finish
+        return is_finite, ended == session.finish, passed
 
     def _take(self, title: str, reasons: Sequence[Reason]) -> None:
         for reason in reasons:
