@@ -55,7 +55,7 @@ def end():
     sys.settrace(None); sys.setprofile(None)
     for name, each in list(globals().items()):
         if isinstance(each, torch.Tensor) and each.grad_fn is not None:
-            keys = [str(key) for key in each.grad_fn.metadata if "gradstep" not in str(key)]
+            keys = [str(key) for key in each.grad_fn.metadata]
             tell(name, sorted(keys), version(each))
         if isinstance(each, torch.Tensor) and each.is_leaf:
             tell(name, plain(each), version(each), each.requires_grad, plain(each.grad))

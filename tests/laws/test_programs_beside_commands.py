@@ -77,6 +77,28 @@ s = loss()
 s.backward()
 tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+METADATA: Final = """
+def say(word, x):
+    tell(word)
+    return x
+y = v0.sin() * x1
+with torch.autograd.graph.saved_tensors_hooks(
+    lambda x: say("pack", x), lambda x: say("unpack", x)
+):
+    z = y.exp() * x2
+c = checkpoint(lambda x: x.sin().exp(), z, use_reentrant=False)
+c.grad_fn.register_prehook(lambda gradients: tell("before"))
+s = c.sum()
+s.backward()
+tell([dict(each.grad_fn.metadata) for each in (y, z, c, s)])
+for each in (s, z, y):
+    attempt(lambda: each.sum().backward())
+long = x1
+for _ in range(1500): long = long * 1.0
+long.sum().backward()
+tell(dict(long.grad_fn.metadata))
+del long
+"""
 NAN_AT_ONCE: Final = """
 v0.register_hook(lambda g: tell("hook", plain(g)))
 (v0 - v0.detach() + x1 * 0).sqrt().sum().backward()
@@ -130,6 +152,11 @@ for n in range(3):
             FREED,
             [CHECK, CHECK_ALL, WHY, RENDER, RECORD, RECORD_VALUES, FLIGHT, FAIL_ON, FAIL_ON_LARGE],
             id="what a call saved is freed with it",
+        ),
+        pytest.param(
+            METADATA,
+            [CHECK, CHECK_ALL, FILM, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="grad_fn.metadata is the program's",
         ),
         pytest.param(NAN_AT_ONCE, [CHECK, CHECK_ALL], id="a first call that makes a NaN runs once"),
         pytest.param(

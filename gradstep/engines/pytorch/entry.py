@@ -16,7 +16,7 @@ from torch.autograd.graph import GradientEdge
 from gradstep.capturing.frames import user_source
 from gradstep.contract.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
-from gradstep.engines.pytorch.kept_graphs import nodes_behind, refuse_at_freed
+from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.nodes import TorchGraph, note_of_freed
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
@@ -85,7 +85,6 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if transform_level() is not None or is_traced(given[0]):
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
-    refuse_at_freed(arguments.outputs)
     if torch_c.is_anomaly_enabled():
         with within_fence("anomaly mode without frames of gradstep"):
             _leave_out_own_frames(arguments.outputs)

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
-from weakref import ref
 
 import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.nodes import FREED_MARK, Freed, FreedMark, TorchGraph, raw_saved
-from gradstep.engines.pytorch.origins import Origins, current
+from gradstep.engines.pytorch.nodes import Freed, raw_saved, refusal
+from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     TensorBase,
     functions,
@@ -24,9 +23,6 @@ from gradstep.engines.pytorch.private import (
     unpack_hook,
 )
 from gradstep.graph.model import Source
-from gradstep.guest.fence import fenced
-
-_marks: Final[set[ref[FreedMark]]] = set()  # a WeakSet takes ten times as long
 
 
 def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
@@ -46,11 +42,9 @@ def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
     freed = Freed(_WORDS, line)
     with unobserved():
         left = [node for node in nodes if not _free(node, freed)]
-    if left:
-        mark = FreedMark(line)
-        for node in left:
-            node.metadata[FREED_MARK] = mark
-        _marks.add(ref(mark, _marks.discard))
+    for node in left:
+        if refusal(node) is None:
+            node.register_prehook(freed)
 
 
 def _free(node: Any, freed: Freed) -> bool:
@@ -70,21 +64,6 @@ def _free(node: Any, freed: Freed) -> bool:
 
 def _nothing(value: torch.Tensor) -> None:
     """Keep nothing of a value."""
-
-
-def any_marked() -> bool:
-    """Return whether nodes live that are marked as freed."""
-    return bool(_marks)
-
-
-@fenced("that a graph is freed")
-def refuse_at_freed(roots: Sequence[Any]) -> None:
-    """Have marked nodes that the engine will come upon raise PyTorch's own error when they run, as
-    they would plainly; those before them run."""
-    for node in nodes_behind(roots) if _marks else ():
-        mark = node.metadata.get(FREED_MARK)
-        if mark is not None and TorchGraph(Origins()).keeps_values(node):
-            node.register_prehook(Freed(_WORDS, mark.line))
 
 
 def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:

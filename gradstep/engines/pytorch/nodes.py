@@ -22,6 +22,7 @@ from gradstep.engines.pytorch.private import (
     function_of,
     grad_enabled,
     hook_tables,
+    hooks_before,
     kept,
     kept_raw,
     memory_of_saved,
@@ -80,22 +81,6 @@ class Freed:
 def note_of_freed(line: Source | None) -> str:
     """Say which call freed values, "" where its line is unknown."""
     return "" if line is None else f"the call at {line.place} freed them"
-
-
-FREED_MARK: Final = "gradstep: freed"
-"""Of what a call of the program's would have freed: in the metadata of nodes, as long as these
-live."""
-
-
-class FreedMark:
-    """Lives in the metadata of nodes: as long as one of them.
-
-    Attributes:
-        line: of the call that freed them, None where it is unknown.
-    """
-
-    def __init__(self, line: Source | None) -> None:
-        self.line = line
 
 
 class TorchNode:
@@ -196,7 +181,7 @@ class TorchNode:
         if self._saved is None:
             with unobserved():
                 values = _read_saved(self)
-                if FREED_MARK in self.origin.metadata:
+                if any(state == "packed" for _, _, state in values) and refusal(self.origin):
                     values = [(name, None, "freed") for name, _, _ in values]
                 self._saved = values
         return iter(self._saved)
@@ -212,12 +197,12 @@ class TorchNode:
         """The line whose call freed what it kept, None where that is unknown."""
         if self in self.graph.known_ends:
             return self.graph.known_ends[self]
-        mark = self.origin.metadata.get(FREED_MARK)
-        if mark is None:
-            hooks = map(unpack_hook, self.raw_saved())
-            mark = next((hook for hook in hooks if type(hook) is Freed), None)
-        if mark is not None:
-            return mark.line
+        hooks = [unpack_hook(raw) for raw in self.raw_saved()]
+        freed = next((hook for hook in hooks if type(hook) is Freed), None)
+        if freed is None and any(hook is not None for hook in hooks):
+            freed = refusal(self.origin)
+        if freed is not None:
+            return freed.line
         return self.graph.origins.freed_at(self.sequence_nr) or self.graph.freed_by.get(self)
 
     def changed_at(self, name: str) -> tuple[Source, ...]:
@@ -430,6 +415,12 @@ class TorchGraph:
         output ``nr`` of the node ``maker``."""
         node = self.leaves.get(identity) or self.nodes.get(maker)
         return None if node is None else _place(node, nr)
+
+
+def refusal(origin: Any) -> Freed | None:
+    """Return the hook that refuses to run a node of PyTorch, as a call has freed what code of the
+    program's had packed for it."""
+    return next((hook for hook in hooks_before(origin) if type(hook) is Freed), None)
 
 
 @lru_cache(maxsize=4096)

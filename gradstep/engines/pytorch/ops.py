@@ -40,6 +40,7 @@ from gradstep.engines.pytorch.private import (
     dispatch_mode,
     functions,
     functions_disabled,
+    kept_beside,
     schema_of,
     sequence_nr,
     sequence_nr_of,
@@ -70,11 +71,11 @@ _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 SLOWED: Final = 20
 """Objects that are made for an op, beside the one or two of the program's own."""
-_LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
+_LIFE: Final = "gradstep: record"  # beside a node, as long as that lives
 
 
 class _Life:
-    """Lives in the metadata of a node, and takes the record of its op along when it goes."""
+    """Lives beside a node, and takes the record of its op along when it goes."""
 
     __slots__ = ("_number", "_records")
 
@@ -403,16 +404,20 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
     def keep_while_alive(self, result: Any, start: int) -> None:
         """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
         than these."""
+        made: dict[Any, int] = {}
         with unobserved():
             waiting = [tensor.grad_fn for tensor in tensors_in(result)]
             while waiting:
                 node = waiting.pop()
-                if node is None or hasattr(node, "variable"):
+                if node is None or node in made or hasattr(node, "variable"):
                     continue
                 number = sequence_nr_of(node)
-                if number >= start and _LIFE not in node.metadata:
-                    node.metadata[_LIFE] = _Life(self._origins.records, number)
+                if number >= start:
+                    made[node] = number
                     waiting += [target for target, _ in node.next_functions]
+            for beside, number in zip(kept_beside(made), made.values(), strict=True):
+                if _LIFE not in beside:
+                    beside[_LIFE] = _Life(self._origins.records, number)
 
     def _keep_copies(self, given: list[torch.Tensor], origins: list[Any]) -> None:
         for tensor, (record, nr) in zip(given, origins, strict=True):

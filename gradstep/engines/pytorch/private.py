@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import lru_cache, partial, wraps
 from inspect import getattr_static
 from itertools import repeat
@@ -632,7 +632,60 @@ class _Hooks(dict[Any, Any]):
     """The hooks of a node: what PyTorch has there takes two thirds more, of a million nodes 0.1 GB.
     Handles of the program's refer to it weakly."""
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "gradstep")
+
+
+@contextmanager
+def _registering_by(register: Callable[[Any, Any], tuple[Any, Any]]) -> Iterator[None]:
+    """Within it, a hook of a node that this thread adds gets into its table, None where there is
+    none yet, by ``register``, which returns the table, and what is the handle."""
+    thread = get_ident()
+
+    def add(table: Any, hook: Any) -> tuple[Any, Any]:
+        return (register if get_ident() == thread else _registering)(table, hook)
+
+    _mixin._register_hook = staticmethod(add)
+    try:
+        yield
+    finally:
+        _mixin._register_hook = staticmethod(_registering)
+
+
+def kept_beside(nodes: Iterable[Any]) -> list[dict[str, Any]]:
+    """Return, for each of some nodes of PyTorch, what is kept beside it for as long as it lives: in
+    its table of hooks, which the program does not see, as it does ``metadata``."""
+    if _registering is None:
+        return [node.metadata for node in nodes]
+    tables: list[dict[str, Any]] = []
+
+    def look(table: Any, _: None) -> tuple[Any, None]:
+        table = _Hooks() if table is None else table
+        if not hasattr(table, "gradstep"):
+            table.gradstep = {}
+        tables.append(table.gradstep)
+        return table, None
+
+    with _registering_by(look):
+        for node in nodes:
+            node.register_prehook(None)
+    return tables
+
+
+def hooks_before(node: Any) -> Sequence[Any]:
+    """Return the hooks that run before a node of PyTorch, on what arrives there."""
+    if _registering is None:
+        return ()
+    hooks: list[Any] = []
+
+    def look(table: Any, _: None) -> tuple[Any, None]:
+        if table is None:
+            raise Untold  # and no table is made
+        hooks.extend(table.values())
+        return table, None
+
+    with _registering_by(look), suppress(Untold):
+        node.register_prehook(None)
+    return hooks
 
 
 def hook_nodes(
@@ -652,11 +705,8 @@ def hook_nodes(
                 handle.remove()
 
         return remove_each
-    thread = get_ident()
 
-    def add(table: Any, hook: Any) -> Any:
-        if get_ident() != thread:
-            return _registering(table, hook)
+    def add(table: Any, hook: Any) -> tuple[Any, Any]:
         if table and others is not None:
             others.append(hook)
         table = _Hooks() if table is None else table
@@ -664,12 +714,8 @@ def hook_nodes(
         return table, table
 
     hooks = [hook for _, hook in wanted]  # not the methods, which take as much as these
-    tables = []
-    _mixin._register_hook = staticmethod(add)
-    try:
-        tables.extend([register(hook) for register, hook in wanted])
-    finally:
-        _mixin._register_hook = staticmethod(_registering)
+    with _registering_by(add):
+        tables = [register(hook) for register, hook in wanted]
 
     def remove() -> None:
         for table, hook in zip(tables, hooks, strict=True):

@@ -18,7 +18,6 @@ import torch
 from gradstep.contract.driver import Driver
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.entry import carry_out, is_engine_call
-from gradstep.engines.pytorch.kept_graphs import any_marked
 from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, why_opaque
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -81,7 +80,7 @@ def _may_be_plain(call: TorchCall) -> bool:
     origins = call.roots[0].graph.origins
     return not (
         call.is_grad or call.graph or call.inputs or origins.ops or origins.has_hooks
-        or any_marked() or dispatch_mode() or torch_c.is_anomaly_enabled()
+        or dispatch_mode() or torch_c.is_anomaly_enabled()
         or torch.cuda.is_initialized() or is_shared_with_processes()
     )  # fmt: skip
 
