@@ -43,6 +43,7 @@ _ERRORS: Final = (
     RecursionError, MemoryError, zlib.error,
 )  # fmt: skip
 _ROW: Final = 6  # bytes that a row takes at least
+_TENSOR, _LEAF = 460, 290  # bytes that each takes in Python
 _LINE: Final = 100  # bytes that a line takes in Python
 _CACHED: Final = 1 << 26  # characters of documents
 _LONGEST: Final = schema.CHUNK + (1 << 28)
@@ -144,13 +145,15 @@ class FileRun:
             reason = " ".join(str(error).split())[:200]
             raise BadRecording(f"{self.path} is damaged ({reason})") from None
 
-    def _rows(self, query: str, *given: Any) -> Iterator[encoding.Row]:
+    def _rows(self, query: str, *given: Any, held: int = 0) -> Iterator[encoding.Row]:
         """Yield what a query finds; pages of a damaged file may lead to each other for ever, and
-        rows to the same page."""
+        rows to the same page.  Of each row, the caller keeps so many bytes ``held``."""
         room = self._most
+        kept = allowed(self._most)
         for row in self._database.execute(query, given):
+            kept -= held
             room -= _ROW + sum([len(value) for value in row if type(value) in (str, bytes)])
-            if room < 0:
+            if min(room, kept) < 0:
                 raise ValueError("it has more rows than room for them")
             yield row
 
@@ -210,7 +213,9 @@ class FileRun:
     def leaves(self) -> Sequence[Leaf]:
         with self._reading():
             parts = set(encoding.counts_of(self._meta.get("parts", [])))
-            leaves = [encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves")]
+            leaves = [
+                encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves", held=_LEAF)
+            ]
             leaves = [leaf._replace(is_part=leaf.number in parts) for leaf in leaves]
             if [leaf.number for leaf in leaves] != [*range(len(leaves))]:
                 raise ValueError("leaves are missing")
@@ -313,7 +318,8 @@ class FileRun:
 
     @collector_paused()
     def _flow(self, index: int, facts: bytes, graph: Graph, steps: bool) -> Flow:
-        rows = [*self._rows("SELECT * FROM tensors WHERE call = ? ORDER BY tensor", index)]
+        query = "SELECT * FROM tensors WHERE call = ? ORDER BY tensor"
+        rows = [*self._rows(query, index, held=_TENSOR)]
 
         def array(number: int, /) -> NDArray[np.generic] | None:
             with self._reading():
