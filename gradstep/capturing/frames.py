@@ -12,7 +12,7 @@ from typing import Any, Final
 from gradstep.contract.op_records import source_at
 from gradstep.graph.model import Source
 from gradstep.guest.fence import read
-from gradstep.guest.own_files import is_user_file
+from gradstep.guest.own_files import is_of_library, is_user_file
 
 
 def called(tensor: Any, frame: FrameType | None) -> str:
@@ -87,6 +87,16 @@ def _are_seen(frame: FrameType) -> bool:
 def user_source(frame: FrameType | None) -> Source | None:
     """Return the innermost line on the stack that is not our own."""
     calling = user_frame(frame)
+    return None if calling is None else source_at(calling.f_code, calling.f_lasti)
+
+
+def calling_source(frame: FrameType | None) -> Source | None:
+    """Return the innermost line that whoever debugs wrote: that of ``trainer.fit(model)`` where a
+    library calls; the library's own where the whole program was installed."""
+    innermost = calling = user_frame(frame)
+    while calling is not None and is_of_library(calling.f_code.co_filename):
+        calling = user_frame(calling.f_back)
+    calling = calling or innermost
     return None if calling is None else source_at(calling.f_code, calling.f_lasti)
 
 

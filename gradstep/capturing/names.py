@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import sysconfig
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from inspect import CO_OPTIMIZED
@@ -29,6 +28,7 @@ from gradstep.contract.module_paths import (
 from gradstep.contract.parameters import has_data, named_parameters, whole_parameters
 from gradstep.graph.model import Owner
 from gradstep.guest.fence import attribute_of, class_has, read, text_of, variables_in
+from gradstep.guest.own_files import is_of_library as is_installed
 from gradstep.guest.own_files import is_user_file
 
 
@@ -37,7 +37,9 @@ class Names:
     over elements of lists and dictionaries, and all of these over variables of loops that run; the
     first name wins. ``modules`` and
     ``optimizers``, and ``scalers`` of losses, are those among the variables, by name; parameters
-    ``in_plain_lists``, by identity, are of modules that the one around them does not know.
+    ``in_plain_lists``, by identity, are of modules that the one around them does not know;
+    ``own`` are the names that are not of variables ``of_libraries`` alone, and ``is_of_library``
+    says that the whole program was installed.
 
     >>> from gradstep.capturing import Names
     >>> import autograd_core as torch
@@ -47,19 +49,24 @@ class Names:
     """
 
     def __init__(
-        self, *namespaces: Mapping[str, Any], loops: Mapping[str, Any] | None = None
+        self,
+        *namespaces: Mapping[str, Any],
+        loops: Mapping[str, Any] | None = None,
+        of_libraries: Sequence[Mapping[str, Any]] = (),
     ) -> None:
+        self.own: set[str] = set()
+        self.is_of_library = False
         self._names: dict[int, str] = {}
         self._alive: list[Any] = []  # an id is only good while its tensor lives
         self._of_results: dict[int, str] | None = None
         self._placeholders: dict[str, str] = {}
-        variables = [
-            (name, value)
-            for namespace in namespaces
-            for name, value in list(namespace.items())
-            if isinstance(name, str) and not name.startswith("__") and type(value) not in _BARE
+        own_variables, others = _variables_in(namespaces), _variables_in(of_libraries)
+        kept, kept_by_others = [
+            [held for name, value in among for held in _kept_by(name, value)]
+            for among in (own_variables, others)
         ]
-        variables += [held for name, value in variables for held in _kept_by(name, value)]
+        own = {id(value) for _, value in own_variables + kept}
+        variables = own_variables + others + kept + kept_by_others
         variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
         self.modules: dict[str, Any] = _by_name(variables, is_module, id)
         self.optimizers: dict[str, Any] = _by_name(
@@ -90,6 +97,8 @@ class Names:
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
+                        if id(value) in own:
+                            self.own.add(path)
 
     def settle(self) -> None:
         """Keep no tensors alive: names are asked for only of those that were there by now, and of
@@ -107,6 +116,7 @@ class Names:
             if id(tensor) not in self._names:
                 self._names[id(tensor)] = others.of(tensor)
                 self._alive.append(tensor)
+        self.own |= others.own
         self.modules = {**others.modules, **self.modules}
         self._fronts = {**others._fronts, **self._fronts}
         self.optimizers = {**others.optimizers, **self.optimizers}
@@ -351,6 +361,16 @@ def _is_scaler(value: Any) -> bool:
     return class_has(value, "scale", "unscale_", "get_scale", "update")
 
 
+def _variables_in(namespaces: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
+    """Return the variables that may hold a tensor."""
+    return [
+        (name, value)
+        for namespace in namespaces
+        for name, value in list(namespace.items())
+        if isinstance(name, str) and not name.startswith("__") and type(value) not in _BARE
+    ]
+
+
 def _kept_by(name: str, value: Any) -> Named:
     """Yield what an object of the program keeps, as a trainer does: ``self.model``; of a module,
     what it does not know as a part of its own; of a list, the modules in it."""
@@ -452,13 +472,21 @@ def _names_in(frames: Sequence[FrameType], others: Mapping[str, Any]) -> Names:
             else variables
         )
     namespaces: dict[int, Mapping[str, Any]] = {}
+    of_libraries: set[int] = set()
+    has_own = any(not is_installed(_file(frame)) for frame in frames)
     for at, frame in enumerate(frames):
+        if has_own and is_installed(_file(frame)):
+            of_libraries.add(_space(frame))
         namespaces.setdefault(_space(frame), held[_space(frame)])
         # the variables of a library's modules are none of the program's
-        if at == 0 or not _is_of_library(_file(frame)):
+        if at == 0 or not is_installed(_file(frame)):
             around = id(frame.f_globals)
             namespaces.setdefault(around, held.get(around, frame.f_globals))
-    return Names(*namespaces.values(), others, loops=loops)
+    own = [namespace for space, namespace in namespaces.items() if space not in of_libraries]
+    libraries = [namespaces[space] for space in namespaces if space in of_libraries]
+    names = Names(*own, others, loops=loops, of_libraries=libraries)
+    names.is_of_library = not has_own
+    return names
 
 
 def _forget_copy(frame: FrameType) -> None:
@@ -480,18 +508,10 @@ def _frames_of_program(stack: Sequence[FrameType]) -> list[FrameType]:
     then those of libraries that these called; those of libraries alone where the user's program
     has none."""
     frames = [frame for frame in stack if is_user_file(_file(frame))]
-    own = [at for at, frame in enumerate(frames) if not _is_of_library(_file(frame))]
+    own = [at for at, frame in enumerate(frames) if not is_installed(_file(frame))]
     inside = frames[: own[-1] + 1] if own else frames
-    return sorted(inside, key=lambda frame: _is_of_library(_file(frame)))
+    return sorted(inside, key=lambda frame: is_installed(_file(frame)))
 
 
 def _file(frame: FrameType) -> str:
     return frame.f_code.co_filename
-
-
-_LIBRARIES: Final = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
-
-
-def _is_of_library(file: str) -> bool:
-    """Return whether a file was installed: whoever debugs did not write it."""
-    return file.startswith(_LIBRARIES) or "site-packages" in file or "dist-packages" in file

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, TypeVar
 
+from gradstep.capturing.names import Names
 from gradstep.graph.model import Graph, Source
+from gradstep.guest.own_files import is_of_library
 from gradstep.text import listed
 
 Severity = Literal["error", "warning", "info"]
@@ -50,6 +52,8 @@ class Reason:
         code, severity: of the finding; one that is only a part of others has no code.
         as_part: what ``explained_here_by`` of others calls it, where it is a part of one.
         is_open: whether later calls may refute it, or tell the reason of it.
+        blames_line: whether it says that a line is wrong, and not what the program gives to it: of
+            a line of a library, it is a note, unless the program's own leaves are told of.
         keeps_loss: whether its fix promises that the first loss of the program stays the same.
         is_once_a_line: whether one is enough for each pair of its lines.
         is_once_a_run: whether the first one is behind all others of its code.
@@ -69,6 +73,7 @@ class Reason:
     as_part: ClassVar[str] = ""
     severity: ClassVar[Severity] = "warning"
     is_open: ClassVar[bool] = False
+    blames_line: ClassVar[bool] = False
     keeps_loss: ClassVar[bool] = False
     is_once_a_line: ClassVar[bool] = False
     is_once_a_run: ClassVar[bool] = False
@@ -123,6 +128,20 @@ class Reason:
         """Return the same at a node, and the line of that."""
         address, source = graph.address(index), graph.sources.get(index)
         return replace(self, address=address, index=index, source=source)
+
+    def seen_by(self, names: Names) -> Self:
+        """Return the same, as a note where it blames a line that whoever debugs did not write, and
+        none of the leaves that the program itself knows lacks anything."""
+        lines = [line for line in (self.source, self.other) if line is not None]
+        if (
+            self.blames_line
+            and lines
+            and not names.is_of_library
+            and all(is_of_library(line.file) for line in lines)
+            and names.own.isdisjoint(self.leaves)
+        ):
+            return replace(self, is_note=True)
+        return self
 
     @property
     def op(self) -> str:

@@ -80,7 +80,8 @@ def _of_pass(
     def reasons() -> list[Reason]:
         graph = capture(tensors, "backward", names=names, live=True)
         order = engine.plan(tensors).order
-        return find(Subject(tensors, order, graph, names, fresh))
+        found = find(Subject(tensors, order, graph, names, fresh))
+        return [reason.seen_by(names) for reason in found]
 
     return tuple(
         sorted(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import sysconfig
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -53,6 +54,31 @@ def is_user_file(file: str) -> bool:
     return _is_user_file(file, getattr(torch, "__file__", None))
 
 
+@lru_cache(maxsize=4096)
+def is_of_library(file: str) -> bool:
+    """Return whether a file was installed: whoever debugs did not write it.
+
+    >>> is_of_library(os.__file__), is_of_library("train.py")
+    (True, False)
+    """
+    if file.startswith(_INSTALLED) or "site-packages" in file or "dist-packages" in file:
+        return True
+    folders = [os.path.join(folder, "") for folder in sys.path if folder]
+    return any(file.startswith(folder) and _has_packages(folder) for folder in folders)
+
+
+@lru_cache(maxsize=256)
+def _has_packages(folder: str) -> bool:
+    """Return whether packages were installed in a folder, as by ``pip install --target``."""
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder))
+    except OSError:
+        return False
+
+
+_INSTALLED: Final = tuple(
+    os.path.join(sysconfig.get_path(name), "") for name in ("stdlib", "purelib", "platlib")
+)
 _is_own: Final = lru_cache(maxsize=4096)(is_own_file)
 
 

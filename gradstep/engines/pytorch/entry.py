@@ -13,7 +13,7 @@ from typing import Any, Final
 import torch
 from torch.autograd.graph import GradientEdge
 
-from gradstep.capturing.frames import user_source
+from gradstep.capturing.frames import calling_source, user_source
 from gradstep.contract.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
@@ -147,7 +147,7 @@ def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:
     )
     return TorchCall(
         roots, seeds, bool(arguments.keep), bool(arguments.graph), inputs, arguments,
-        is_grad=not arguments.accumulate_grad, line=user_source(sys._getframe(1)),
+        is_grad=not arguments.accumulate_grad, line=calling_source(sys._getframe(1)),
     )  # fmt: skip
 
 

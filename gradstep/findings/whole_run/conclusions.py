@@ -37,7 +37,8 @@ def conclusions(facts: Facts) -> list[Titled]:
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
     for rule in RUN_RULES if facts.is_complete else ():
-        titled += [("", reason) for reason in rule.find(facts.only(rule.needs))]
+        reasons = rule.find(facts.only(rule.needs))
+        titled += [("", reason.seen_by(facts.names)) for reason in reasons]
     concluded = [(title, Finding(_of_module(reason, facts.names))) for title, reason in titled]
     concluded.sort(key=lambda pair: (SEVERITIES.index(pair[1].severity), _rank(pair[1].code)))
     return list(_one_each(concluded))

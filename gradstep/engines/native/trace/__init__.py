@@ -31,7 +31,7 @@ from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
-from gradstep.capturing.frames import called, user_frame, user_source
+from gradstep.capturing.frames import called, calling_source, user_frame, user_source
 from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
 from gradstep.capturing.scopes import Scope, Scopes
@@ -370,7 +370,7 @@ class GraphTracer:
 
     @fenced(_FORWARD)
     def line(self) -> Source | None:
-        return user_source(sys._getframe(1))
+        return calling_source(sys._getframe(1))
 
     @fenced("modules", nullcontext())
     def module(self, module: Any) -> Scope:

@@ -106,6 +106,7 @@ class Broadcast(Reason):
     """A column and a row became a matrix; ``is_likely`` where only the column is known."""
 
     code = "broadcast"
+    blames_line = True
     size: int = field(compare=False)
     name: str
     place: int

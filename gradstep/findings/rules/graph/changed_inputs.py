@@ -18,6 +18,7 @@ class ChangedInput(Reason):
     """A ``module`` changes its input with ``name``, and ``user`` uses that again."""
 
     code = "changed-input"
+    blames_line = True
     module: str
     name: str
     user: str

@@ -19,6 +19,7 @@ class CopiedTerm(Reason):
     """A term is made of numbers that were copied out of tensors."""
 
     code = "constant-term"
+    blames_line = True
 
     def text(self) -> str:
         return (
@@ -41,6 +42,7 @@ class ConstantTerm(Reason):
     """The op ``name`` has no derivative, and ``user`` adds what comes of it to the loss."""
 
     code = "constant-term"
+    blames_line = True
     name: str
     user: str
 

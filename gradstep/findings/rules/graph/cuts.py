@@ -45,6 +45,7 @@ class Cut(Reason):
 
     code = "cut"
     is_open = True
+    blames_line = True
     after = ("not-finite",)
     explained_here_by: ClassVar[tuple[str, ...]] = ("unreached",)
 

@@ -22,6 +22,7 @@ class SoftmaxOverSamples(Reason):
     """A softmax sums to 1 over the samples of a batch, not over the outputs of each."""
 
     code = "softmax-dim"
+    blames_line = True
     name: str
     samples: int = field(compare=False)
     outputs: int = field(compare=False)
@@ -44,6 +45,7 @@ class SoftmaxOverOtherKeys(Reason):
     """A softmax runs along ``dim``, and the product after it sums over ``summed``."""
 
     code = "softmax-dim"
+    blames_line = True
     dim: int
     summed: int
 

@@ -36,6 +36,7 @@ class DuplicateHook(Reason):
     """A hook is registered several ``times`` on a ``place``."""
 
     code = "duplicate-hook"
+    blames_line = True
     name: str
     times: int = field(compare=False)
     place: str

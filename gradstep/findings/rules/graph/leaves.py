@@ -109,6 +109,7 @@ class HandedOut(Reason):
 
     code = "cut"
     is_open = True
+    blames_line = True
     after = ("not-finite",)
     explained_here_by = ("unreached",)
     how: str

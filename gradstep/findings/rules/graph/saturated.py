@@ -37,6 +37,7 @@ class DeadUnits(Reason):
     """So many of the ``units`` or channels of a relu are 0 for all ``samples``."""
 
     code = "dead-units"
+    blames_line = True
     is_open = True
     explained_here_by = ("zero-grad", "zero-leaf")
     what: str
@@ -62,6 +63,7 @@ class SoftmaxOfOne(Reason):
     """A softmax runs along a dimension of size 1."""
 
     code = "saturated"
+    blames_line = True
     is_open = True
     explained_here_by = ("zero-leaf", "one-element")
     ends: str
@@ -84,6 +86,7 @@ class Saturated(Reason):
     multiplies by a number to have it so."""
 
     code = "saturated"
+    blames_line = True
     is_open = True
     explained_here_by = ("zero-leaf", "one-element")
     is_softmax: bool

@@ -31,6 +31,7 @@ class SquashedTwice(Reason):
     """The op ``name`` makes probabilities of scores, and the ``loss`` at ``loss_at`` does, too."""
 
     code = "squashed-twice"
+    blames_line = True
     name: str
     loss: str
     loss_at: str

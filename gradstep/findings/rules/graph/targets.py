@@ -29,6 +29,7 @@ class LearningTarget(Reason):
     """The target ``name`` of a loss, "" where it has none, learns, too."""
 
     code = "target-graph"
+    blames_line = True
     keeps_loss = True
     name: str
 
@@ -52,6 +53,7 @@ class LearningWeight(Reason):
     """What weighs the logarithm of a probability learns, too."""
 
     code = "target-graph"
+    blames_line = True
     keeps_loss = True
     weight: str
 

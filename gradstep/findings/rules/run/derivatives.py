@@ -47,6 +47,7 @@ class WrongDerivative(Reason):
     program's."""
 
     code = "derivative"
+    blames_line = True
     keeps_loss = True
     other_is = "its backward at"
     severity = "error"

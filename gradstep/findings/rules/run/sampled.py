@@ -25,6 +25,7 @@ class CutBySampling(Reason):
     """A sample has no graph, where there could be one."""
 
     code = "cut"
+    blames_line = True
     after = ("not-finite",)
     explained_here_by = ("unreached",)
 
