@@ -20,11 +20,15 @@ from gradstep.graph.folding import fold
 from gradstep.graph.model import Graph, Half
 from gradstep_viz import theme
 from gradstep_viz.layout import lay_out
+from gradstep_viz.layout.compaction import compact
 from gradstep_viz.layout.crossings import order
+from gradstep_viz.layout.graph import merge_partners
+from gradstep_viz.layout.grid import BEND_WIDTH, position_columns
 from gradstep_viz.layout.labels import Channel, Piece
-from gradstep_viz.layout.layers import MOST_LANES, make_layers
+from gradstep_viz.layout.layers import MOST_LANES, make_layers, rank
 from gradstep_viz.layout.paths import soft
 from gradstep_viz.layout.saved import row_ends
+from gradstep_viz.layout.wrapping import WIDE
 from gradstep_viz.level_of_detail import Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
@@ -138,6 +142,19 @@ def test_pictures_of_what_people_write_keep_the_laws(program: str, engine: str) 
     folding = folding_of(picture_programs.graph_of(program, engine), "both")
     composed = Composer(folding).compose_for_a_screen(RenderOptions())
     check(composed.picture, composed.layout or lay_out(composed.picture))
+
+
+def test_a_half_reaches_past_its_outermost_lanes() -> None:
+    build = GraphBuilder("lanes")
+    chain = [build.node("op", "forward", "op") for _ in range(6)]
+    for source, target in [*((chain[0], each) for each in chain[:1:-1]), *pairwise(chain)]:
+        build.edge("value", source, target)
+    graph = merge_partners(make_picture(build.graph(), "forward"))
+    grid = position_columns(graph, order(rank(graph, WIDE)), {})
+    columns = compact(grid)
+    lanes = [columns.x["forward"][bend] for way in grid.bends if way for bend in way]
+    assert min(lanes) < min(columns.left) < max(columns.right) < max(lanes)
+    assert columns.extent["forward"] == (min(lanes) - BEND_WIDTH, max(lanes) + BEND_WIDTH)
 
 
 @given(any_graphs())
