@@ -16,6 +16,7 @@ from gradstep.graph.model import Source
 from gradstep.program.target import Target
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_fixes
+from tests.check_corpus.running import FOLDER, text
 
 PROGRAM = """\
 import LIBRARY as torch
@@ -48,6 +49,34 @@ for step in range(3):
     loss.backward()
     optimizer.step()
 """
+LISTED = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = [nn.Linear(4, 4) for _ in range(2)]
+        self.last = nn.Linear(4, 1)
+
+    def forward(self, x):
+        for block in self.blocks:
+            x = torch.tanh(block(x))
+        return self.last(x)
+
+
+torch.manual_seed(0)
+model = Net()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(6):
+    optimizer.zero_grad()
+    model(torch.randn(6, 4)).pow(2).mean().backward()
+    optimizer.step()
+"""
+TIED = text(FOLDER / "buggy/decoder_tied_by_a_copy.py", "autograd_core").replace(
+    "autograd_core", "LIBRARY"
+)
 Write = Callable[[str], Path]
 
 
@@ -107,6 +136,44 @@ def test_a_state_that_is_carried_over_is_detached_where_a_step_begins(
     assert lines[at + 1 : at + 3] == [
         "    if memory is not None:", "        memory = memory.detach()"
     ]  # fmt: skip
+    assert main(["check", "train.py"]) == 0
+
+
+ALIASED = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+target_net = net
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(6):
+    x = torch.randn(6, 4)
+    with torch.no_grad():
+        wanted = 1 + 0.9 * target_net(x)
+    optimizer.zero_grad()
+    (net(x) - wanted).pow(2).mean().backward()
+    optimizer.step()
+    target_net.load_state_dict(net.state_dict())
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "fixed"),
+    [
+        (LISTED, "self.blocks = nn.ModuleList(["),
+        (ALIASED, "target_net = copy.deepcopy(net)"),
+        (TIED, "self.decoder.weight = self.encoder.weight"),
+    ],
+    ids=["in a list", "of a copy", "tied"],
+)
+def test_a_leaf_that_has_another_name_then_has_lost_nothing(
+    write: Write, program: str, fixed: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(program)
+    assert main(["check", "--fix", "train.py"]) == 5
+    assert "not verified" not in capfd.readouterr().out
+    assert fixed in path.read_text()
     assert main(["check", "train.py"]) == 0
 
 

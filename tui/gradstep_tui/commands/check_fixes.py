@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -196,9 +197,32 @@ def _difference(report: Checked, finding: Finding, again: Mapping[str, Any]) -> 
     for found in bad:
         if (found["code"], tuple(found["leaves"])) not in known:
             return f"{found['code']} is found then: {found['what']}"
-    lost = [name for name in report.learning if name not in again["learning"]]
+    lost = _lost(report.learning, again["learning"])
+    if finding.reason.joins_leaves and len(lost) < len(finding.leaves):
+        lost = [name for name in lost if name not in finding.leaves]
     if lost:
         return f"{lost[0]} gets no gradient then"
     if finding.reason.keeps_loss and again["loss"] != report.loss:
         return "the first loss is another one"
     return ""
+
+
+def _lost(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return the names of leaves that learned before and do not after. A fix may change a name:
+    one in a list, ``blocks[0].weight``, is ``blocks.0.weight`` in a module, and ``0.weight`` is
+    ``model.0.weight`` when there are two models."""
+    others = {f".{_in_modules(name)}" for name in after if name not in before}
+    lost = []
+    for name in before:
+        if name not in after:
+            own = f".{_in_modules(name)}"
+            same = next((each for each in others if each.endswith(own) or own.endswith(each)), None)
+            if same is None:
+                lost.append(name)
+            else:
+                others.remove(same)
+    return lost
+
+
+def _in_modules(name: str) -> str:
+    return re.sub(r"\[['\"]?(\w+)['\"]?\]", r".\1", name)
