@@ -41,6 +41,8 @@ CORPUS_TESTS = ["tests/check_corpus/test_check_corpus.py", "tests/findings/test_
 ROOT = Path(__file__).parent
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
 CONSTRAINTS = ROOT / "constraints.txt"
+LIBRARIES = ROOT / "tests/check_corpus/libraries.txt"
+LIBRARY_GROUP = nox.project.dependency_groups(PROJECT, "libraries")
 PYTHON = ROOT / ".venv/bin/python"
 TORCH = ROOT / ".nox/torch"  # sees what is in .venv, too, but is not seen there
 TORCH_PYTHON = TORCH / "bin/python"
@@ -185,16 +187,36 @@ def pytorch_release(session: nox.Session, release: str) -> None:
     session.run("python", "-m", "tests.releases", "--reference", REFERENCE, *session.posargs)
 
 
+@nox.session(python=PYTHONS[0], tags=["all"])
+def healthy(session: nox.Session) -> None:
+    """`gradstep check` has nothing to say of programs that use libraries (`-- --write` takes the
+    newest ones, and writes down which)."""
+    if session.posargs == ["--write"]:
+        install_newest(session, LIBRARIES, "-e", ".[test]", *LIBRARY_GROUP)
+    else:
+        locked = {"PIP_CONSTRAINT": LIBRARIES.as_uri()}
+        session.install("-e", ".[test]", *LIBRARY_GROUP, env=locked)
+    tests = ("-m", "", "-n", "2", "-k", "library", "tests/check_corpus/test_healthy.py")
+    session.run("python", "-m", "pytest", "-q", *tests, env={"GRADSTEP_LIBRARIES": "1"})
+
+
 @nox.session(python=PYTHONS[0], reuse_venv=False)
 def constraints(session: nox.Session) -> None:
     """Write constraints.txt anew: the newest of all, but the PyTorch that it names."""
-    lines = CONSTRAINTS.read_text("utf-8").splitlines()
+    reference = [
+        line for line in CONSTRAINTS.read_text("utf-8").splitlines() if line.startswith("torch==")
+    ]
+    groups = nox.project.dependency_groups(PROJECT, "dev")
+    install_newest(session, CONSTRAINTS, "pip", "-e", ".[test,docs]", *groups, *reference)
+
+
+def install_newest(session: nox.Session, file: Path, *packages: str) -> None:
+    """Install the newest versions of packages, and write below the comments of a file which."""
+    lines = file.read_text("utf-8").splitlines()
     header = [line for line in lines if line.startswith("#")]
-    reference = [line for line in lines if line.startswith("torch==")]
-    packages = ["pip", "-e", ".[test,docs]", *nox.project.dependency_groups(PROJECT, "dev")]
-    session.install("--upgrade", *packages, *reference, env={"PIP_CONSTRAINT": None})
+    session.install("--upgrade", *packages, env={"PIP_CONSTRAINT": None})
     freeze = ("freeze", "--all", "--exclude-editable")
     frozen = str(session.run("python", "-m", "pip", *freeze, silent=True)).splitlines()
     # PyTorch names the exact versions of what it needs for a GPU, which differ by machine
     exact = [line.partition("+")[0] for line in frozen if not re.match("nvidia|cuda|triton", line)]
-    CONSTRAINTS.write_text("\n".join([*header, *exact, ""]), "utf-8")
+    file.write_text("\n".join([*header, *exact, ""]), "utf-8")

@@ -55,7 +55,7 @@ class Reason:
         blames_line: whether it says that a line is wrong, and not what the program gives to it: of
             a line of a library, it is a note, unless the program's own leaves are told of.
         keeps_loss: whether its fix promises that the first loss of the program stays the same.
-        joins_leaves: whether its fix makes one leaf of those that it names.
+        frees_leaves: whether those that it names may get no gradient after its fix.
         is_once_a_line: whether one is enough for each pair of its lines.
         is_once_a_run: whether the first one is behind all others of its code.
         other_is: what stands in a report before its second line.
@@ -76,7 +76,7 @@ class Reason:
     is_open: ClassVar[bool] = False
     blames_line: ClassVar[bool] = False
     keeps_loss: ClassVar[bool] = False
-    joins_leaves: ClassVar[bool] = False
+    frees_leaves: ClassVar[bool] = False
     is_once_a_line: ClassVar[bool] = False
     is_once_a_run: ClassVar[bool] = False
     other_is: ClassVar[str] = "and"

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 ALL = ("torch", "autograd_core")
-TORCH_ONLY = ("scaler_skips_the_first_steps",)  # of the healthy ones
+TORCH_ONLY = (
+    "bfloat16_autocast",
+    "compiled_model",
+    "data_parallel_of_one_rank",
+    "gradients_per_sample",
+    "packed_sequences",
+    "scaler_skips_the_first_steps",
+    "sparse_embedding",
+)  # of the healthy ones
 BLIND = 84
 GITHUB = "https://github.com/"
 

@@ -198,7 +198,7 @@ def _difference(report: Checked, finding: Finding, again: Mapping[str, Any]) -> 
         if (found["code"], tuple(found["leaves"])) not in known:
             return f"{found['code']} is found then: {found['what']}"
     lost = _lost(report.learning, again["learning"])
-    if finding.reason.joins_leaves and len(lost) < len(finding.leaves):
+    if finding.reason.frees_leaves:
         lost = [name for name in lost if name not in finding.leaves]
     if lost:
         return f"{lost[0]} gets no gradient then"

@@ -393,7 +393,7 @@ def _cut_at(
             and cut.departure.number < first
         ):
             return  # made from an array of this iteration, after one of an earlier had gone
-        yield replace(_of_leaf(cut, lost), leaves=tuple(map(subject.name, lost))), lost
+        yield replace(_of_leaf(subject, cut, lost), leaves=tuple(map(subject.name, lost))), lost
         return
     makers = sorted(behind, key=lambda maker: maker.number)
     lost = _lost(subject, (leaf for maker in makers for leaf in _leaves_of(maker)))
@@ -404,10 +404,13 @@ def _cut_at(
         yield replace(reason, leaves=leaves, is_note=not lost), lost
 
 
-def _of_leaf(cut: CutRecord, lost: Sequence[Any]) -> Cut:
+def _of_leaf(subject: Subject, cut: CutRecord, lost: Sequence[Any]) -> Cut:
     """Return why a tensor was made anew that was computed from leaves."""
     if cut.how == WITHOUT_GRAPH:
-        return ConstantGradient(cut.how, source=cut.source)
+        # as forces of a known potential, which a network is to learn
+        behind = {id(subject.user_tensor(leaf())) for leaf in cut.leaves}
+        is_known = bool(subject.trained) and subject.trained.isdisjoint(behind)
+        return ConstantGradient(cut.how, source=cut.source, is_note=is_known)
     if cut.departure is None:
         reason = _detached(cut.how, cut.source, is_lost=bool(lost))
     else:

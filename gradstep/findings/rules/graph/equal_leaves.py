@@ -27,7 +27,7 @@ class EqualLeaves(Reason):
     """Two weights begin equal, and are trained apart; ``stay`` if they are equal at the end."""
 
     code = "equal-leaves"
-    joins_leaves = True
+    frees_leaves = True
     stay: bool = field(default=False, compare=False)
 
     def text(self) -> str:

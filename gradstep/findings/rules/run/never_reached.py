@@ -140,7 +140,7 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
 def _likely(facts: Facts) -> Reason | None:
     """Return what may be the cause."""
     for _, reason in facts.seen:
-        if isinstance(reason, ConstantGradient):
+        if isinstance(reason, ConstantGradient) and not reason.is_note:
             return Constants(source=reason.source)
     if sampled := calls_of("sample", facts.file):
         return Sampled(source=sampled[0])

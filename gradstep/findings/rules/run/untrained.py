@@ -43,6 +43,7 @@ class Untrained(Reason):
 
     code = "untrained"
     keeps_loss = True
+    frees_leaves = True
     after = ("unreached",)
     optimizers: tuple[str, ...]
     chosen: str
