@@ -177,6 +177,21 @@ def test_a_leaf_that_has_another_name_then_has_lost_nothing(
     assert main(["check", "train.py"]) == 0
 
 
+def test_a_program_that_failed_before_its_first_loss_has_one_after_a_fix(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    model = "model, target = nn.Linear(4, 1), torch.randn(6, 1)"
+    moved = "bias = torch.zeros(1, requires_grad=True).to(torch.float64)"
+    path = write(
+        PROGRAM.replace("model, target = nn.Linear(4, 1), torch.randn(6)", f"{model}\n{moved}")
+        .replace("(model.parameters(),", "([bias, *model.parameters()],")
+        .replace("torch.randn(6, 4)) - target", "torch.randn(6, 4)) + bias - target")
+    )
+    assert main(["check", "--fix", "train.py"]) == 5
+    assert "\n  fix: verified\n" in capfd.readouterr().out
+    assert "bias = torch.zeros(1).to(torch.float64).requires_grad_()" in path.read_text()
+
+
 SQUEEZED = "(model(torch.randn(6, 4)).squeeze(1).detach() - target).pow(2).mean()"
 WRONG = [
     (SQUEEZED, "the program failed: RuntimeError: element 0 of tensors does not require grad"),

@@ -202,7 +202,8 @@ def _difference(report: Checked, finding: Finding, again: Mapping[str, Any]) -> 
         lost = [name for name in lost if name not in finding.leaves]
     if lost:
         return f"{lost[0]} gets no gradient then"
-    if finding.reason.keeps_loss and again["loss"] != report.loss:
+    is_known = report.loss is not None  # and not, where the program failed before it
+    if finding.reason.keeps_loss and is_known and again["loss"] != report.loss:
         return "the first loss is another one"
     return ""
 
