@@ -196,7 +196,7 @@ def healthy(session: nox.Session) -> None:
     else:
         locked = {"PIP_CONSTRAINT": LIBRARIES.as_uri()}
         session.install("-e", ".[test]", *LIBRARY_GROUP, env=locked)
-    tests = ("-m", "", "-n", "2", "-k", "library", "tests/check_corpus/test_healthy.py")
+    tests = ("-m", "", "-n", "2", "tests/check_corpus/test_libraries.py")
     session.run("python", "-m", "pytest", "-q", *tests, env={"GRADSTEP_LIBRARIES": "1"})
 
 

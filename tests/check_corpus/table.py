@@ -7,8 +7,6 @@ from typing import Literal, NamedTuple
 ALL = ("torch", "autograd_core")
 TORCH_ONLY = (
     "bfloat16_autocast",
-    "compiled_model",
-    "data_parallel_of_one_rank",
     "gradients_per_sample",
     "packed_sequences",
     "scaler_skips_the_first_steps",
