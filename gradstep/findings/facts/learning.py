@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any, NamedTuple
+from weakref import ref
 
 from gradstep.contract.lookup import is_tensor
 from gradstep.findings.facts import Fact, Facts, Look
@@ -27,7 +28,7 @@ class Learning(Fact):
     def __init__(self) -> None:
         self.trained: dict[int, Trained] = {}
         self.reached: set[str] = set()
-        self._ids: set[int] = set()
+        self._leaves: dict[int, ref[Any]] = {}
 
     def before(self, look: Look) -> None:
         if look.call.is_grad:
@@ -35,7 +36,7 @@ class Learning(Fact):
         else:
             reached = list(look.engine.accumulated(look.call))
         self.reached.update(filter(None, map(look.names.of, reached)))
-        self._ids.update(map(id, reached))
+        self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if leaf is not None)
 
     def closely(self, look: Look) -> None:
         names = look.names
@@ -44,9 +45,13 @@ class Learning(Fact):
                 if is_tensor(leaf) and leaf.requires_grad:
                     name = names.of_identity(identity) or f"a leaf of shape {list(leaf.shape)}"
                     self.trained[identity] = Trained(name, optimizer, leaf)
-        self.reached.update(
-            trained.name for key, trained in self.trained.items() if key in self._ids
-        )
+        # those that got a name, or another one, since
+        self.reached.update(each.name for each in self.trained.values() if self._came_to(each.leaf))
+        self.reached.update(filter(None, map(names.of, filter(self._came_to, names.tensors()))))
+
+    def _came_to(self, leaf: Any) -> bool:
+        known = self._leaves.get(id(leaf))
+        return known is not None and known() is leaf
 
     def lost(self, facts: Facts) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
