@@ -188,18 +188,23 @@ def test_a_file_without_the_marks_that_are_asked_for_is_not_read(
     assert pytest_ignore_collect(path, config) is (None if collected else True)
 
 
-def test_every_package_of_tests_and_documentation_has_one_exact_version() -> None:
-    text = (ROOT / "constraints.txt").read_text("utf-8")
+def pinned(file: str) -> set[str]:
+    text = (ROOT / file).read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     pins = [re.fullmatch(r"([\w.-]+)==[\w.]+", line) for line in lines]
     assert None not in pins
-    pinned = {re.sub(r"[-_.]+", "-", pin[1]).lower() for pin in pins if pin}
-    project = PROJECT["project"]
+    return {re.sub(r"[-_.]+", "-", pin[1]).lower() for pin in pins if pin}
+
+
+def test_every_package_of_tests_and_documentation_has_one_exact_version() -> None:
+    project, groups = PROJECT["project"], {**PROJECT["dependency-groups"]}
+    libraries = groups.pop("libraries")
+    assert {*libraries} <= pinned("tests/check_corpus/libraries.txt")
     extras = [each for needed in project["optional-dependencies"].values() for each in needed]
-    groups = [each for needed in PROJECT["dependency-groups"].values() for each in needed]
-    needed = [*project["dependencies"], *extras, *(each for each in groups if type(each) is str)]
+    tools = [each for needed in groups.values() for each in needed if type(each) is str]
+    needed = [*project["dependencies"], *extras, *tools]
     names = {re.sub(r"[-_.]+", "-", re.split(r"[\[=<>]", each)[0]).lower() for each in needed}
-    assert names - pinned - {"gradstep"} == set()
+    assert names - pinned("constraints.txt") - {"gradstep"} == set()
 
 
 @pytest.mark.parametrize(
