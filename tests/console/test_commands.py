@@ -12,6 +12,8 @@ from gradstep.console import complete
 from gradstep.console.helping import TOPICS
 from gradstep.console.session import Session
 from gradstep.debugger.errors import CommandError
+from gradstep.findings.reports.source import lines_around
+from gradstep.graph.model import Source
 from gradstep.text import WIDTH
 from tests.both import on_the_core
 
@@ -758,3 +760,14 @@ def test_what_is_wrong_stands_beside_its_caret_where_it_fits(length: int, lines:
     error.line = "print nothing"
     shown = error.text.splitlines()
     assert (len(shown), max(map(len, shown))) == (lines, WIDTH if lines == 2 else WIDTH - 7)
+
+
+@pytest.mark.parametrize(("line", "shown"), [(-1, []), (0, []), (1, [1, 2]), (3, [2, 3]), (4, [])])
+def test_no_lines_are_shown_around_one_that_the_file_does_not_have(
+    line: int, shown: list[int], tmp_path: Path
+) -> None:
+    """Its number may be from a recording, and the file another one by now."""
+    (path := tmp_path / "train.py").write_text("a\nb\nc\n", "utf-8")
+    around = lines_around(Source(str(path), line), 1, 1)
+    assert [each.number for each in around] == shown
+    assert [each.number for each in around if each.here] == [line] * bool(shown)
