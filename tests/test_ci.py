@@ -122,6 +122,7 @@ def test_the_workflows_name_pythons_and_pytorches_that_have_a_session() -> None:
     workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
     assert set(re.findall(r'"(3\.\d+)"', workflow)) == set(listed("PYTHONS"))
     assert workflow_list("pytorch.yml", "release") == listed("PYTORCHES")
+    assert nox_sessions()["pytorch_release"].tags == ["all"]
 
 
 @pytest.mark.parametrize("code", [0, 1])
