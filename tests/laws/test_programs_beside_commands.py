@@ -109,6 +109,32 @@ for step in range(4):
     v1.register_hook(lambda g: tell("hook", plain(g)))
     (((v1 - v1.detach()).sqrt() if step == 2 else v1) * x0).sum().backward()
 """
+OPS: Final = """
+from torch.utils._python_dispatch import TorchDispatchMode
+class Seen(TorchDispatchMode):
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        tell(op)
+        return op(*args, **(kwargs or {}))
+class Kept(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, factor):
+        ctx.x, ctx.factor = x.detach(), factor
+        return x * factor
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.factor + 0 * ctx.x, None
+def step(p):
+    with torch.no_grad(): p.sub_(p.grad.to_dense() * 0.1)
+    p.grad = None
+x2.register_post_accumulate_grad_hook(step)
+w = x2 * 1
+w.register_hook(lambda g: g * 2)
+v1 = torch.sin(Kept.apply(torch.sin(v0) * x1, 2.5)) * x0 + w
+s = (v1 * v0 + v1 + x2).sum()
+with Seen():
+    s.backward(retain_graph=True)
+    s.backward()
+"""
 PASS_INSIDE: Final = """
 from contextlib import contextmanager
 @contextmanager
@@ -157,6 +183,11 @@ for n in range(3):
             METADATA,
             [CHECK, CHECK_ALL, FILM, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="grad_fn.metadata is the program's",
+        ),
+        pytest.param(
+            OPS,
+            [CHECK, FILM, RENDER, RECORD, RECORD_VALUES, FAIL_ON, FAIL_ON_LARGE, DEBUG, WHY],
+            id="a dispatch mode sees the ops that it sees plainly",
         ),
         pytest.param(NAN_AT_ONCE, [CHECK, CHECK_ALL], id="a first call that makes a NaN runs once"),
         pytest.param(

@@ -47,6 +47,7 @@ from gradstep.engines.pytorch.originals import GETTER, OF_C, original
 from gradstep.engines.pytorch.private import (
     FUNCTION_MODES,
     Replaced,
+    dispatch_mode_count,
     function_mode_count,
     has_hooks,
     hook_tables,
@@ -323,6 +324,11 @@ class Origins:
         """Whether the program has registered any hook, or retains a gradient: code of its own, or
         of PyTorch's, may run in a pass."""
         return bool(self.retaining) or RemovableHandle.next_id != self.first_handle
+
+    @property
+    def has_dispatch_mode(self) -> bool:
+        """Whether a dispatch mode of the program's sees the ops that this thread runs."""
+        return dispatch_mode_count() > (self.ops is not None and self.ops.acts)
 
     @fenced("hooks")
     def hooked(self, tensor: torch.Tensor) -> None:

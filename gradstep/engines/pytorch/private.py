@@ -352,9 +352,7 @@ dispatch_mode: Final[Callable[[], Any]] = (
 )
 """Returns the innermost dispatch mode, None outside of all."""
 
-_count_dispatch_modes: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (
-    lambda: 0
-)
+dispatch_mode_count: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (lambda: 0)
 _fake_mode: Final[Any] = _find("_guards.detect_fake_mode")
 _tracing: Final[Callable[[], Any]] = _find("_guards.TracingContext.try_get") or (lambda: True)
 _PLAIN: Final = frozenset([torch.Tensor, torch.nn.Parameter])
@@ -365,7 +363,7 @@ def is_traced(tensors: Sequence[Any]) -> bool:
     if _fake_mode is None:
         return False
     # nearly always; to ask PyTorch takes as long as a small node
-    if _tracing() is None and not _count_dispatch_modes() and _PLAIN.issuperset(map(type, tensors)):
+    if _tracing() is None and not dispatch_mode_count() and _PLAIN.issuperset(map(type, tensors)):
         return False
     return _fake_mode(tensors) is not None
 
@@ -745,7 +743,7 @@ class unobserved:
     __slots__ = ("_functions", "_modes")
 
     def __enter__(self) -> None:
-        count = _count_dispatch_modes()
+        count = dispatch_mode_count()
         self._modes = [_pop_dispatch_mode(None) for _ in range(count)] if count else ()
         self._functions = functions = functions_disabled()
         functions.__enter__()

@@ -380,6 +380,12 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
         return copy if known is tensor else with_part(tensor, copy)
 
 
+def copied(gradient: Any) -> Any:
+    """Return a copy of a gradient, or itself where its numbers cannot be read; None of None."""
+    copy = None if gradient is None else copy_of(gradient)
+    return gradient if copy is None else copy
+
+
 class Copies:
     """Copies of tensors as they are now, by the identity that each has now: small ones of one kind
     are made together, and told apart when one is asked for."""

@@ -40,6 +40,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
 )
 from gradstep.engines.pytorch.tensors import (
     added,
+    copied,
     elements_of,
     here,
     is_plain,
@@ -93,8 +94,10 @@ class KeptRun:
         if on_gradients is None:
             self.result = carry_out(given, self._inside)
             return
+        # the engine adds in place to what nobody else holds, and takes it over: a mode sees that
+        copies = origins is not None and origins.has_dispatch_mode
         with unobserved():
-            heard = self._heard = _Heard(call, walked, on_gradients)
+            heard = self._heard = _Heard(call, walked, on_gradients, copies=copies)
         unhook = hook_nodes(heard.hooks())
         try:
             self.result = carry_out(given, self._inside)
@@ -234,16 +237,24 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
 
 class _Heard:
     """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several; one
-    that is not ``alone`` runs inside code of the program's."""
+    that is not ``alone`` runs inside code of the program's.  It holds ``copies`` of them where that
+    is asked for."""
 
     def __init__(
-        self, call: TorchCall, walked: _Walked, on_gradients: OnGradients, *, alone: bool = True
+        self,
+        call: TorchCall,
+        walked: _Walked,
+        on_gradients: OnGradients,
+        *,
+        copies: bool,
+        alone: bool = True,
     ) -> None:
         see_that_hooks_are_allowed(walked.nodes)
         self.whole = True  # else a pass ran inside, of which not all was heard
         self.ran: list[Any] = []  # of the nodes that send something which somebody wants to hear of
         self._nodes, self._on_gradients = walked.nodes, on_gradients
         self._inside = False
+        self._copies = copies
         self._held: list[Any] = []
         self._bytes = 0
         senders = Counter(to for following in walked.edges for to in following)
@@ -291,6 +302,8 @@ class _Heard:
             self.ran.append(node)
             for nr, place in wanted:
                 gradient = sent[nr] if nr < len(sent) else None
+                if self._copies:
+                    gradient = copied(gradient)
                 self._hold(gradient)
                 if place is not None and gradient is not None:
                     there = self._sums[place]
@@ -323,7 +336,7 @@ class _Heard:
         with within_fence("a pass inside another one"), unobserved(), suppress(CannotObserve):
             walked = _walk(call.arguments.outputs, whole=True)
             if walked is not None:
-                inner = _Heard(call, walked, self._on_gradients, alone=False)
+                inner = _Heard(call, walked, self._on_gradients, copies=self._copies, alone=False)
         self.whole = self.whole and inner is not None
         unhook = hook_nodes([] if inner is None else inner.hooks())
         try:

@@ -50,7 +50,7 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     state_of,
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
-from gradstep.engines.pytorch.tensors import here, put_gradient
+from gradstep.engines.pytorch.tensors import copied, here, put_gradient
 from gradstep.guest.fence import not_shown
 from gradstep.records import Interceptor, Port
 
@@ -286,8 +286,10 @@ class ObservedEngine:
                 self._user_code = {node for node, *_ in self._hooks}
                 self._user_code.update(node for node in self.order if node.is_function)
                 self._last_user_code = max(map(self.index.__getitem__, self._user_code), default=-1)
+            # the engine adds in place to what nobody else holds, and takes it over: modes see that
+            copies = not self.call.graph and self.call.roots[0].graph.origins.has_dispatch_mode
             with unobserved():
-                wanted = self._wanted_hooks(start, muted)
+                wanted = self._wanted_hooks(start, muted, copies=copies)
         others: list[Any] = []
         unhook = hook_nodes(wanted, others)
         wanted.clear()
@@ -315,10 +317,10 @@ class ObservedEngine:
                 self._look(last)
 
     def _wanted_hooks(
-        self, start: int, muted: Collection[tuple[int, int]]
+        self, start: int, muted: Collection[tuple[int, int]], *, copies: bool
     ) -> list[tuple[Any, Any]]:
-        """List the hooks that are to see what nodes from ``start`` on do, each with the method that
-        registers it."""
+        """List the hooks that are to see what nodes from ``start`` on do, and keep ``copies`` of it
+        if asked for, each with the method that registers it."""
         # a pass that begins inside a custom Function may add to a leaf before its node does
         quiet = not any(node.is_function for node in self.order)
         empty = {
@@ -333,6 +335,8 @@ class ObservedEngine:
         wanted: list[tuple[Any, Any]] = []
         after_leaf = self._after_leaf
         after = self._after_unless_nan if looks_for_nan else self._after
+        if copies and not looks_for_nan:
+            after, handed = self._after_copying, {}
         for index, node in enumerate(self.order[start:], start):
             if self.ends and node in self.ends:
                 continue
@@ -343,7 +347,7 @@ class ObservedEngine:
                 hook = partial(after_leaf, index)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
-            elif index in handed or node in self._user_code:
+            elif index in handed or (node in self._user_code and not copies):
                 hook = partial(self._after_handing_over, index, handed.get(index, []))
             else:
                 hook = partial(after, index)
@@ -488,6 +492,13 @@ class ObservedEngine:
                 if sent[nr] is not None:
                     kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
             self._keep_run(index, kept, arrived, None)
+        except Exception as error:
+            not_shown(_NODES, error)
+
+    def _after_copying(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
+        try:
+            if self._is_heard(index):
+                self._keep_run(index, [*map(copied, sent)], tuple(map(copied, arrived)), None)
         except Exception as error:
             not_shown(_NODES, error)
 
