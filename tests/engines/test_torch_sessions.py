@@ -303,7 +303,7 @@ def shared_inputs() -> Any:
 @pytest.fixture
 def _observed(monkeypatch: pytest.MonkeyPatch) -> None:
     """What this program does is seen by modes of the user's."""
-    monkeypatch.setattr(private, "_count_dispatch_modes", lambda: 0)
+    monkeypatch.setattr(private, "dispatch_mode_count", lambda: 0)
 
 
 @pytest.mark.usefixtures("_observed")
