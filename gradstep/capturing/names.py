@@ -251,6 +251,21 @@ class Names:
         """Return all tensors with a name, in the order in which they were found."""
         return filter(_has_place, self._alive)
 
+    def idle(self, has_run: Callable[[Any], bool]) -> set[int] | None:
+        """Return the parameters, by identity, of which no module that has them has run in this
+        forward pass, though others have; None where that was not noted."""
+        idle: set[int] = set()
+        active: set[int] = set()
+        noted = False
+        for module in self.modules.values():
+            for _, part in named_modules(module):
+                here = {id(parameter) for _, parameter in named_parameters(part)}
+                if has_run(part):
+                    noted = True
+                    active |= here
+                idle |= here
+        return idle - active if noted else None
+
     def has_elements(self, name: str) -> bool:
         """Return whether tensors are elements of what is called ``name``."""
         return any(known.startswith(f"{name}[") for known in self._names.values())

@@ -267,9 +267,11 @@ class Meaning(NamedTuple):
 class Rule(Generic[Given]):
     """A function from a graph, or from the facts of a run, to reasons, and what these mean.
 
-    A finding that several rules yield is explained by one of them. Of a run, the rule ``needs``
-    kinds of facts, which are gathered for it; ``in_run`` returns what a run makes of a reason that
-    a call of it gave: with what only all calls tell, or as a note.
+    A finding that several rules yield is explained by one of them; a rule without a meaning says
+    whose ``code`` it yields. It runs where what it ``needs`` is known, and says more where what it
+    ``uses`` is, too: kinds of facts, which are gathered for it, or of what these are made of.
+    ``in_run`` returns what a run makes of a reason that a call of it gave: with what only all calls
+    tell, or as a note.
     """
 
     def __init__(
@@ -277,10 +279,13 @@ class Rule(Generic[Given]):
         find: Callable[[Given], Iterable[Reason]],
         *meanings: Meaning,
         needs: tuple[type[Any], ...] = (),
+        uses: tuple[type[Any], ...] = (),
         in_run: Callable[[Any, Any], Reason] | None = None,
+        code: str = "",
     ) -> None:
         self.find, self.meanings = find, meanings
-        self.needs, self.in_run = needs, in_run
+        self.needs, self.uses, self.in_run = needs, uses, in_run
+        self.codes = tuple(meaning.code for meaning in meanings) or (code,)
 
 
 def merged(reasons: Iterable[Reason]) -> list[Finding]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import frexp, isfinite, ldexp
 from typing import Any, ClassVar, Final
 
-import numpy as np
-
-from gradstep.capturing.names import Names
-from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.finding import Reason
 from gradstep.graph.statistics import format_number
 
@@ -100,21 +98,26 @@ class LostInRounding(Hindrance):
         return "use a larger learning rate, or keep the weights in a dtype with more digits"
 
 
-def hindrance(names: Names, leaf: Any, size: float) -> Hindrance:
-    """Return what keeps ``leaf``, whose gradient has a root mean square of ``size``, as it is."""
-    if not names.optimizers:
+Held = Sequence[tuple[str, Mapping[str, Any]]]
+"""The groups of optimizers that have a leaf: the name of the optimizer, and the options."""
+
+
+def hindrance(held: Held | None, dtype: str, usual: float | None, size: float) -> Hindrance:
+    """Return what keeps a leaf as it is whose elements are of a ``usual`` size, and whose gradient
+    has a root mean square of ``size``; ``held`` is None where no optimizer is known."""
+    if held is None:
         return Unknown()
-    groups = [(title, group) for title, group, ids in names.trained() if id(leaf) in ids]
-    if not groups:
+    if not held:
         return NotInOptimizer()
-    rates = {title: group["lr"] for title, group in groups if "lr" in group}
+    rates = {title: group["lr"] for title, group in held if "lr" in group}
     if rates and not any(map(float, rates.values())):
         return ZeroRate(next(iter(rates)))
-    return _lost_in_rounding(leaf, groups, size) or NoStep()
+    return _lost_in_rounding(held, dtype, usual, size) or NoStep()
 
 
-def _lost_in_rounding(leaf: Any, groups: list[tuple[str, Any]], size: float) -> Hindrance | None:
-    dtype = str(leaf.dtype).rpartition(".")[2]
+def _lost_in_rounding(
+    groups: Held, dtype: str, usual: float | None, size: float
+) -> Hindrance | None:
     # those that divide by the size of the gradient move by about the learning rate
     steps = [
         (float(group.get("lr", 0)) * (1 if "eps" in group else size), title, group)
@@ -124,10 +127,8 @@ def _lost_in_rounding(leaf: Any, groups: list[tuple[str, Any]], size: float) -> 
     if dtype not in _DIGITS:
         return None
     digits, bits = _DIGITS[dtype]
-    array = array_of(leaf)
-    if array is None or not array.size:
+    if usual is None or not isfinite(usual):
         return None
-    _, exponents = np.frexp(np.abs(array).astype(np.float64))
-    if not 0 < step <= float(np.median(np.ldexp(0.5, exponents - bits))) / 2:
+    if not 0 < step <= ldexp(0.5, frexp(usual)[1] - bits) / 2:
         return None  # half of the way to the next number
     return LostInRounding(dtype, digits, title, float(group["lr"]))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
+from gradstep.findings.facts import LIVE, Given, lacking
 from gradstep.findings.finding import SEVERITIES, Finding, Reason, Severity, merged
 from gradstep.findings.listing import Listing
 from gradstep.findings.rules.graph import RULES
@@ -50,7 +52,24 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    return Listing(_of_pass(roots, known, _reasons, fresh))
+    return Listing(findings_of(roots, known, fresh=fresh))
+
+
+def findings_of(
+    roots: Any,
+    names: Names,
+    given: frozenset[type[Given]] = LIVE,
+    *,
+    fresh: Collection[int] = frozenset(),
+) -> tuple[Finding, ...]:
+    """Return what :func:`lint` does, of rules that need no more than what is ``given``."""
+
+    def reasons(subject: Subject) -> list[Reason]:
+        known = replace(subject, given=given, fresh=fresh)
+        able = (rule for rule in RULES if not lacking(rule.needs, given))
+        return [reason for rule in able for reason in rule.find(known)]
+
+    return _of_pass(roots, names, reasons)
 
 
 def refusals(roots: Any, names: Names, message: str) -> tuple[Finding, ...]:
@@ -72,7 +91,6 @@ def _of_pass(
     roots: Any,
     names: Names,
     find: Callable[[Subject], list[Reason]],
-    fresh: Collection[int] = frozenset(),
 ) -> tuple[Finding, ...]:
     given, engine = tensors_in(roots)
     tensors = engine.tensors(given)
@@ -80,7 +98,7 @@ def _of_pass(
     def reasons() -> list[Reason]:
         graph = capture(tensors, "backward", names=names, live=True)
         order = engine.plan(tensors).order
-        found = find(Subject(tensors, order, graph, names, fresh))
+        found = find(Subject(tensors, order, graph, names))
         return [reason.seen_by(names) for reason in found]
 
     return tuple(
@@ -88,7 +106,3 @@ def _of_pass(
             merged(engine.isolated(reasons)), key=lambda finding: SEVERITIES.index(finding.severity)
         )
     )
-
-
-def _reasons(subject: Subject) -> list[Reason]:
-    return [reason for rule in RULES for reason in rule.find(subject)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import linecache
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,11 +16,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
-from gradstep.findings.facts import Facts
+from gradstep.findings.explanations import MEANINGS
+from gradstep.findings.facts import Facts, Forward, Graphs, Numbers, Objects
 from gradstep.findings.finding import Finding, Fix, Program, Severity
 from gradstep.findings.not_finite import Began, NotFinite
+from gradstep.findings.overview import Overview, overview
 from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.whole_run.conclusions import conclusions
+from gradstep.findings.whole_run.recorded import facts_of
+from gradstep.findings.whole_run.watch import RULES
 from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
 from gradstep.recording.facts import UNNAMED, CallFacts
@@ -48,6 +53,10 @@ class Checked:
         failure: what ended the program, in words.
         loss: the first loss, None where there is none.
         learning: the names of the leaves that got a gradient which is not 0.
+        run: the codes of the rules that ran.
+        not_run: the rules that need more than what is known.
+        overview: what a person would look at who knows nothing of it.
+        is_recorded: whether it is a recording that was looked at.
         verdicts: what became of the fix of a finding that was tried: "" where it is verified, else
             why not.
     """
@@ -61,6 +70,10 @@ class Checked:
     failure: str = ""
     loss: float | None = None
     learning: tuple[str, ...] = ()
+    run: tuple[str, ...] = ()
+    not_run: tuple[NotRun, ...] = ()
+    overview: Overview | None = None
+    is_recorded: bool = False
     verdicts: Mapping[Finding, str] = field(default_factory=dict)
 
     @property
@@ -75,8 +88,7 @@ class Checked:
         counts = Counter(finding.severity for _, finding in bad)
         kinds: tuple[Severity, ...] = ("error", "warning")
         totals = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
-        until = f" before {self.failure}" if self.failure else ""
-        blocks = [f"{self.target}: {totals or f'nothing suspicious was found{until}'}"]
+        blocks = [f"{self.target}: {totals or self._nothing()}"]
         blocks += [
             "\n".join(
                 [
@@ -88,6 +100,8 @@ class Checked:
             for title, finding in (self.findings if everything else bad)
         ]
         last = [f"looked at: {self.looked_at}"]
+        if not bad and self.overview is not None:
+            last += [f"  {row}" for row in self.overview.rows()]
         if self.not_looked_at:
             last.append(f"not looked at: {'; '.join(self.not_looked_at)}")
         if notes and not everything:
@@ -95,6 +109,18 @@ class Checked:
         if bad:
             last.append(f"what it means: gradstep explain {bad[0][1].code}")
         return "\n\n".join([*blocks, "\n".join([*last, f"next: {self.next}"])])
+
+    def _nothing(self) -> str:
+        """Say that nothing was found, and no more than that."""
+        until = f" before {self.failure}" if self.failure else ""
+        if not self.is_recorded:
+            return f"nothing suspicious was found{until}"
+        counts = Counter(rule.words for rule in self.not_run)
+        lacking = [
+            f"{plural(count, 'rule')} need{'s' * (count == 1)} {words}"
+            for words, count in counts.most_common()
+        ]
+        return "; ".join([f"nothing found in what the recording holds{until}", *lacking])
 
     def _tried(self, finding: Finding) -> Iterator[str]:
         if finding in self.verdicts:
@@ -130,8 +156,40 @@ class Checked:
             "next": self.next, "failure": self.failure,
             "loss": self.loss,
             "learning": list(self.learning),
+            "rules": {
+                "run": list(self.run),
+                "not_run": [{"code": rule.code, "needs": [*rule.needs]} for rule in self.not_run],
+            },
+            "overview": None if self.overview is None else self.overview.json(),
         }  # fmt: skip
         return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+class NotRun(NamedTuple):
+    """A rule that did not run: the code that it yields, and what it needs, by name and in words."""
+
+    code: str
+    needs: tuple[str, ...]
+    words: str
+
+
+def _rules(facts: Facts) -> tuple[tuple[str, ...], tuple[NotRun, ...]]:
+    """Return the codes of the rules that ran, and the rules that did not."""
+    lacks = [(rule, sorted(facts.lacks(rule), key=_ORDER.index)) for rule in RULES]
+    return (
+        tuple(dict.fromkeys(code for rule, lacking in lacks if not lacking for code in rule.codes)),
+        tuple(
+            NotRun(
+                rule.codes[0], tuple(kind.__name__.lower() for kind in lacking), lacking[0].words
+            )
+            for rule, lacking in lacks
+            if lacking
+        ),
+    )  # fmt: skip
+
+
+_ORDER: Final = (Objects, Forward, Numbers, Graphs)
+"""Whoever has the first of them has all."""
 
 
 class Scope(NamedTuple):
@@ -175,26 +233,43 @@ def report_on_run(facts: Facts, scope: Scope) -> Checked:
         f"{looked_at}{_derivatives(facts)}",
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
         _next(scope.program, findings, calls), scope.failure, _first_loss(calls),
-        _learning(facts.run, calls),
+        _learning(facts.run, calls), *_rules(facts), overview(facts.run),
     )  # fmt: skip
 
 
 def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Checked:
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
-    calls, facts = list(run.calls()), Facts(run)
+    calls, facts = list(run.calls()), facts_of(run)
     program = Program(target)
     findings = left(conclusions(facts), ignored, program)
     leaves = plural(len(run.leaves), "leaf", "leaves")
-    left_out = ["where values left the graph, and derivatives: check runs the program for them"]
-    left_out[:0] = _incomplete(facts)
-    if not run.is_finished:
-        left_out.insert(0, "what comes after the recording was interrupted")
+    graphs = f"; the graphs of {len(facts.looked_at):,} of them" if facts.looked_at else ""
+    able, unable = _rules(facts)
+    left_out = [*_incomplete(facts), *run.notes]
+    codes = {rule.code for rule in unable}.difference(able)
+    bad = [code for code in sorted(codes) if MEANINGS[code].severity != "info"]
+    left_out += [f"what is {', '.join(bad)}"] if bad else []
+    failure = next((call.error for call in reversed(calls) if call.error), "").partition(":")[0]
     return Checked(
         target, tuple(findings), len(calls),
-        f"the losses of {plural(len(calls), 'call')}, and {leaves} in them",
-        tuple(left_out), _next(program, findings, calls), loss=_first_loss(calls),
-        learning=_learning(run, calls),
+        f"the losses of {plural(len(calls), 'call')}, and {leaves} in them{graphs}",
+        tuple(left_out), _after_recording(run, program, findings, calls),
+        f"its {failure}" if failure else "", _first_loss(calls), _learning(run, calls),
+        able, unable, overview(run), is_recorded=True,
     )  # fmt: skip
+
+
+def _after_recording(
+    run: FileRun,
+    program: Program,
+    findings: Sequence[tuple[str, Finding]],
+    calls: Sequence[CallFacts],
+) -> str:
+    """Return the command that shows more: where nothing was found, the one that runs the program
+    that was recorded, if it has one."""
+    if run.header.command and not any(finding.is_bad for _, finding in findings):
+        return f"gradstep check {shlex.join(run.header.command)}"
+    return _next(program, findings, calls)
 
 
 def _first_loss(calls: Sequence[CallFacts]) -> float | None:

@@ -8,8 +8,7 @@ from collections.abc import Collection, Sequence
 from io import StringIO
 from pathlib import Path
 
-from gradstep.capturing.names import Names
-from gradstep.engines.recorded import RecordedCall
+from gradstep.engines.recorded import RecordedCall, names_of
 from gradstep.program.calls import CallSelector, Handle, InterceptedCall
 from gradstep.program.errors import ProgramError, ScriptDone
 from gradstep.recording.errors import RecordingError
@@ -79,11 +78,6 @@ def _there_are(full: Sequence[CallFacts]) -> str:
 
 
 _MOST = 10
-
-
-def names_of(call: RecordedCall) -> Names:
-    """Return the names that a call's leaves and roots had in the program."""
-    return Names({leaf.name: leaf for leaf in (*call.leaves.values(), *call.roots) if leaf.name})
 
 
 def show_sources(run: Run, call: RecordedCall) -> None:

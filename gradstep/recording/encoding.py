@@ -163,7 +163,7 @@ def training_text(training: Training) -> str:
 
 def training_of(row: Any) -> Training:
     """Return what changes the leaves from that entry, parsed."""
-    groups, scalers = map(_list, _list(row))
+    groups, scalers, idle = (*_list(row), None)[:3]  # version 1 lacks the last one
     return Training(
         tuple([
             ParameterGroup(
@@ -171,9 +171,10 @@ def training_of(row: Any) -> Training:
                 {name: float(_typed(number, (int, float))) for name, number in options.items()},
                 tuple([_count(number) for number in _list(leaves)]),
             )
-            for name, kind, options, leaves in map(_list, groups)
+            for name, kind, options, leaves in map(_list, _list(groups))
         ]),
-        tuple([_text(scaler) for scaler in scalers]),
+        tuple([_text(scaler) for scaler in _list(scalers)]),
+        None if idle is None else tuple(counts_of(idle)),
     )  # fmt: skip
 
 

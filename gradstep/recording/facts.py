@@ -77,10 +77,13 @@ class ParameterGroup(NamedTuple):
 
 
 class Training(NamedTuple):
-    """What changes the parameters of a program, and the names of its scalers of losses."""
+    """What changes the parameters of a program, the names of its scalers of losses, and, by their
+    numbers, the parameters of modules that have not run, though others have; None where nobody
+    noted which did."""
 
     groups: tuple[ParameterGroup, ...] = ()
     scalers: tuple[str, ...] = ()
+    idle: tuple[int, ...] | None = None
 
 
 class Leaf(NamedTuple):

@@ -59,6 +59,7 @@ class LeafWatch:
         self._copies: dict[int, tuple[ref[Any], Any]] = {}
         self._copied = 0
         self._training = Training()
+        self._active: set[int] = set()  # leaves whose modules have run
 
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
@@ -127,12 +128,33 @@ class LeafWatch:
             shape = leaf.shape if (part := engine.part(tensor)) is None else part
             size = None if shape is None else prod(shape)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
+        groups = tuple([self._group(names, *pair) for pair in trained])
         training = Training(
-            tuple([self._group(names, *pair) for pair in trained]), tuple(names.scalers)
+            groups, tuple(names.scalers), self._idle(engine, tensors, names, groups)
         )
         if training != self._training:
             self._training = training
             self._sink.add_training(training)
+
+    def _idle(
+        self,
+        engine: Engine,
+        tensors: Sequence[Any],
+        names: Names,
+        groups: Sequence[ParameterGroup],
+    ) -> tuple[int, ...] | None:
+        """Return the leaves of optimizers whose modules have not run so far; None where it is not
+        known which did. A call comes to ``tensors``."""
+        held = {number for group in groups for number in group.leaves}
+        self._active |= {self._known[id(tensor)].leaf.number for tensor in tensors}
+        if held <= self._active:
+            return ()
+        idle = names.idle(engine.has_run)
+        if idle is None:
+            return self._training.idle
+        resting = {known.leaf.number for id, known in self._known.items() if id in idle}
+        self._active |= held - resting
+        return tuple(sorted(held - self._active))
 
     def _group(
         self, names: Names, optimizer: str, group: Mapping[str, Any], used: Mapping[int, Any]

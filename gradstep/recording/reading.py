@@ -77,7 +77,7 @@ class FileRun:
         version = int.from_bytes(head[60:64], "big")
         if version > schema.VERSION:
             raise BadRecording(
-                f"{path} is a recording of version {version}; this gradstep reads version "
+                f"{path} is a recording of version {version}; this gradstep reads versions up to "
                 f"{schema.VERSION}",
                 remedy="install a newer gradstep",
             )
@@ -225,7 +225,8 @@ class FileRun:
     def training(self) -> Training:
         with self._reading():
             flags = encoding.training_of(self._meta.get("training", [[], []]))
-            if any(leaf >= len(self.leaves) for group in flags.groups for leaf in group.leaves):
+            named = [flags.idle or (), *(group.leaves for group in flags.groups)]
+            if any(leaf >= len(self.leaves) for leaves in named for leaf in leaves):
                 raise ValueError("leaves are missing")
             return flags
 

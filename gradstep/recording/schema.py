@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 APPLICATION_ID: Final = 0x67737265  # "gsre"
-VERSION: Final = 1
+VERSION: Final = 2
 CHUNK: Final = 1 << 24
 """Bytes of a tensor in one row."""
 HEAD: Final = 100

@@ -139,7 +139,7 @@ class Watcher:
         try:
             answer, observed, before = self._carry_out(engine, call, begun.level, before)
         except BaseException as error:
-            told = replace(begun, is_finished=False, error=_text_of(error))
+            told = replace(begun, is_finished=False, error=text_of_error(error))
             with within_fence("a call that raised"):
                 self._tell(_Told(told, leaves, None), passing=False)
             self.flush()
@@ -361,7 +361,8 @@ _MOST: Final = 1000
 """Different warnings that are kept."""
 
 
-def _text_of(error: BaseException) -> str:
+def text_of_error(error: BaseException) -> str:
+    """Return the class and the message of an error, in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]
 
 

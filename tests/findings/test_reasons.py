@@ -18,9 +18,9 @@ import pytest
 
 import gradstep
 from gradstep.findings.explanations import MEANINGS
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Forward, Graphs, Objects
 from gradstep.findings.facts.learning import Learning, Uses
-from gradstep.findings.finding import Reason
+from gradstep.findings.finding import Reason, Rule
 from gradstep.findings.rules import rules_in
 from gradstep.findings.rules.graph.saved import FREED  # a message of PyTorch's
 from gradstep.findings.whole_run.conclusions import kinds_of
@@ -72,9 +72,19 @@ def test_each_kind_is_a_frozen_record_whose_amounts_make_no_other_mistake_of_it(
 def test_a_rule_reads_only_the_facts_that_it_needs() -> None:
     facts = Facts(MemoryRun(Header()))
     assert {Learning, Uses} <= {*NEEDED}
-    assert facts.only([Uses])[Uses] is facts[Uses]
-    with pytest.raises(KeyError, match="which it does not say it needs"):
-        facts.only([Uses])[Learning]
+    rule: Rule[Facts] = Rule(lambda facts: (), uses=(Uses,))
+    assert facts.only(rule)[Uses] is facts[Uses]
+    with pytest.raises(KeyError, match="Learning, which it does not say it needs"):
+        facts.only(rule)[Learning]
+    with pytest.raises(KeyError, match="Objects, which it does not say it needs"):
+        facts.only(rule).names  # noqa: B018
+
+
+def test_what_a_rule_lacks_follows_from_the_facts_that_it_needs() -> None:
+    rule: Rule[Facts] = Rule(lambda facts: (), needs=(Learning, Uses, Forward), uses=(Objects,))
+    assert Facts(MemoryRun(Header())).lacks(rule) == frozenset()
+    facts = Facts(MemoryRun(Header()), given=frozenset({Objects}))
+    assert facts.lacks(rule) == {Graphs, Forward}
 
 
 def prose(module: ModuleType) -> Iterator[str]:

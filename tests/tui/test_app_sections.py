@@ -15,8 +15,7 @@ from gradstep.comparing.runs import compare
 from gradstep.comparing.values import Tolerance
 from gradstep.console.session import Session
 from gradstep.debugger import Timeline
-from gradstep.engines.recorded import RecordedCall
-from gradstep.program.recorded_calls import names_of
+from gradstep.engines.recorded import RecordedCall, names_of
 from gradstep.program.recording import record
 from gradstep.recording.reading import FileRun
 from gradstep_tui.app.arrangement import HUGE, NARROW, OTHER_RUN, PLAIN, WIDE, arrangement

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -678,8 +679,46 @@ def test_a_recording_tells_what_its_facts_show(check: Check, code: str) -> None:
     found, printed = check(script, target="run.gsr")
     assert found == 5
     assert f"warning [{code}]" in printed
-    assert "not looked at: where values left the graph" in printed
+    assert "not looked at: what is " in printed
+    assert "cut, derivative" in printed
     assert check(HEALTHY)[0] == 0
+
+
+def test_a_recording_without_a_finding_says_what_it_lacks_and_which_command_has_it(
+    check: Check, capfd: pytest.CaptureFixture[str]
+) -> None:
+    check(HEALTHY)  # writes it
+    assert main(["record", "--budget", "none", "-o", "run.gsr", "train.py"]) == 0
+    found, printed = check(HEALTHY, target="run.gsr")
+    assert found == 0
+    assert re.match(
+        r"run\.gsr: nothing found in what the recording holds; \d+ rules need the program; "
+        r"1 rule needs the numbers of tensors\n\n"
+        r"looked at: the losses of 12 calls, and \d leaves in them; the graphs of \d of them\n"
+        r"  loss: \S+ to \S+ in 12 calls, \S+ at best\n"
+        r"  gradients: rms \S+ \(\S+\) to \S+ \(\S+\)\n"
+        r"  updates: \S+ \(\S+\) to \S+ \(\S+\) of the size of a leaf, from call to call\n"
+        r"  modes: training: ",
+        printed,
+    )
+    assert "next: gradstep check train.py\n" in printed
+    assert main(["check", "--format", "json", "run.gsr"]) == 0
+    rules = json.loads(capfd.readouterr().out)["rules"]
+    assert {"broadcast", "unreached", "untrained"} <= {*rules["run"]}
+    needs = {rule["code"]: rule["needs"] for rule in rules["not_run"]}
+    assert (needs["duplicate-hook"], needs["saturated"]) == (["objects"], ["numbers"])
+    assert needs["cut"] == ["objects", "forward"]
+
+
+def test_a_recording_of_a_run_that_failed_is_not_called_right(check: Check) -> None:
+    script = HEALTHY.replace("    opt.step()", "    loss.backward()")
+    check(script)  # writes it
+    assert main(["record", "-o", "run.gsr", "train.py"]) == 1
+    found, printed = check(script, target="run.gsr")
+    assert found == 5
+    assert "error [freed]  train.py:" in printed
+    assert "backward() call 2 needs values that an earlier backward() freed" in printed
+    assert "the run ended by RuntimeError" in printed
 
 
 def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Check) -> None:
@@ -689,6 +728,7 @@ def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Ch
     assert re.fullmatch(
         r"train\.py: nothing suspicious was found\n\n"
         r"looked at: 12 calls on 1 line(, \d+ of them with their graphs)?\n"
+        r"(  (loss|gradients|updates|modes): .*\n){4}"
         r"not looked at: derivatives of built-in ops \(--derivatives\)"
         r"(; the graphs of \d+ calls?)?\n"
         r"next: gradstep debug train\.py\n",

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import prod
 from typing import ClassVar, NamedTuple
 
+from gradstep.capturing.names import Names
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue, element_bytes
 from gradstep.graph.model import Graph, SavedValue, Shape, Source
 from gradstep.graph.statistics import Statistics
@@ -524,6 +525,11 @@ class RecordedCall:
         sources = {source for kind, source, nr in columns if kind == "value" and nr}
         pairs = (graph.pairs.get(node.index) for node in self.order if node.output_count > 1)
         return sources | {pair for pair in pairs if pair is not None}
+
+
+def names_of(call: RecordedCall) -> Names:
+    """Return the names that a call's leaves and roots had in the program."""
+    return Names({leaf.name: leaf for leaf in (*call.leaves.values(), *call.roots) if leaf.name})
 
 
 _RESULTS = ("result", "result0")

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from gradstep.capturing.names import Names
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.finding import Reason
+from gradstep.findings.finding import Reason, Rule
 from gradstep.graph.model import Source
 from gradstep.guest.fence import NewFailures
 from gradstep.records import BackwardCall, Node
@@ -44,9 +44,48 @@ class Look:
         return self.facts.line
 
 
+class Given:
+    """A part of what can be known of a run; ``words`` name it."""
+
+    words: ClassVar[str]
+
+
+class Objects(Given):
+    """The objects of the program: its variables, modules, optimizers, and their tensors."""
+
+    words = "the program"
+
+
+class Forward(Given):
+    """What ran in the forward pass, also without a gradient, and what it was given."""
+
+    words = "the program"
+
+
+class Graphs(Given):
+    """Graphs of calls, and what flowed in them, described."""
+
+    words = "a call in full"
+
+
+class Numbers(Given):
+    """The numbers of the tensors in graphs."""
+
+    words = "the numbers of tensors"
+
+
+LIVE: Final[frozenset[type[Given]]] = frozenset({Objects, Forward, Graphs, Numbers})
+"""What is known of a program that runs."""
+
+
 class Fact:
-    """Something that is gathered over the calls of a run; empty where nobody watched it, as in a
-    recording. Each method is called at its time, and does nothing by default."""
+    """Something that is gathered over the calls of a run, from what it ``needs``; empty where that
+    is not known. Each method is called at its time, and does nothing by default."""
+
+    needs: ClassVar[tuple[type[Given], ...]] = (Objects,)
+
+    def read(self, run: Run) -> None:
+        """Take from a recording what that says of it."""
 
     def before(self, look: Look) -> None:
         """Look at a call that is about to run."""
@@ -67,6 +106,18 @@ class Fact:
 F = TypeVar("F", bound=Fact)
 
 
+def lacking(
+    needs: Iterable[type[Fact | Given]], given: frozenset[type[Given]]
+) -> frozenset[type[Given]]:
+    """Return what is needed, also for facts that are needed, and is not ``given``."""
+    return frozenset(
+        part
+        for kind in needs
+        for part in (kind.needs if issubclass(kind, Fact) else (kind,))
+        if part not in given
+    )
+
+
 class Facts:
     """What is known of a run. ``facts[Kind]`` is what was gathered of a kind.
 
@@ -74,36 +125,55 @@ class Facts:
         run: the facts of its calls.
         is_whole: whether all calls were looked for, and not only those that were asked for.
         is_cut_short: whether the run ended before the program did.
-        names: those of the last call that was looked at.
+        names: those of the last call that was looked at; none in a recording.
+        given: what is known of the run.
         looked_at: the indices of the calls that were looked at closely.
         seen: what was found in each call, with its title, the first of each mistake.
         dry_runs: how many calls depend on memory that nobody has written.
         failures: what a defect of ours has lost outside of the calls that were looked at.
     """
 
-    def __init__(self, run: Run, *, is_whole: bool = True) -> None:
-        self.run = run
+    def __init__(
+        self, run: Run, *, is_whole: bool = True, given: frozenset[type[Given]] = LIVE
+    ) -> None:
+        self.run, self.given = run, given
         self.is_whole, self.is_cut_short = is_whole, False
-        self.names = Names()
+        self._names = Names()
         self.looked_at: list[int] = []
         self.seen: list[tuple[str, Reason]] = []
         self.dry_runs = 0
         self.failures = NewFailures()
         self._gathered: dict[type[Fact], Fact] = {}
-        self._allowed: frozenset[type[Fact]] | None = None
+        self._allowed: frozenset[type[Fact | Given]] | None = None
 
     def __getitem__(self, kind: type[F]) -> F:
-        if self._allowed is not None and kind not in self._allowed:
-            raise KeyError(f"a rule reads {kind.__name__}, which it does not say it needs")
+        self._require(kind)
         fact = self._gathered.setdefault(kind, kind())
         assert isinstance(fact, kind)
         return fact
 
-    def only(self, needs: Iterable[type[Fact]]) -> Facts:
-        """Return the same for a rule that ``needs`` these."""
+    def _require(self, kind: type[Fact | Given]) -> None:
+        if self._allowed is not None and kind not in self._allowed:
+            raise KeyError(f"a rule reads {kind.__name__}, which it does not say it needs")
+
+    @property
+    def names(self) -> Names:
+        self._require(Objects)
+        return self._names
+
+    @names.setter
+    def names(self, names: Names) -> None:
+        self._names = names
+
+    def only(self, rule: Rule[Any]) -> Facts:
+        """Return the same for a rule, which reads what it says that it needs or uses."""
         facts = copy(self)
-        facts._allowed = frozenset(needs)
+        facts._allowed = frozenset({*rule.needs, *rule.uses})
         return facts
+
+    def lacks(self, rule: Rule[Any]) -> frozenset[type[Given]]:
+        """Return what a rule needs and nobody knows of this run."""
+        return lacking(rule.needs, self.given)
 
     @property
     def is_complete(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 from gradstep.graph.model import Source
@@ -41,9 +42,11 @@ class Seen(NamedTuple):
 
     @property
     def moved(self) -> float | None:
-        """By how much of its size the leaf has changed since the call before that came to it."""
+        """By how much of its size the leaf has changed since the call before that came to it; None
+        where that is not finite."""
         size, update = self.facts.parameter_rms, self.facts.update_rms
-        return None if update is None or not size else update / size
+        share = None if update is None or not size else update / size
+        return share if share is not None and isfinite(share) else None
 
 
 def is_nothing(call: CallFacts, leaves: Sequence[LeafFacts]) -> bool:

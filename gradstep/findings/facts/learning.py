@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.finding import Reason
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
 from gradstep.records import LEAF
 
+if TYPE_CHECKING:
+    from gradstep.recording.run import Run
+
 
 class Trained(NamedTuple):
-    """A leaf that an optimizer has: the names of both, and the leaf."""
+    """A leaf that an optimizer has: the names of both, and the leaf, None in a recording."""
 
     name: str
     optimizer: str
@@ -23,12 +26,30 @@ class Trained(NamedTuple):
 
 
 class Learning(Fact):
-    """The leaves of optimizers, by identity, and the names of those that some call came to."""
+    """The leaves of optimizers, by identity, and the names of those that some call came to; of a
+    recording, by their numbers."""
+
+    needs = ()
 
     def __init__(self) -> None:
         self.trained: dict[int, Trained] = {}
         self.reached: set[str] = set()
         self._leaves: dict[int, ref[Any]] = {}
+        self.knows_all = True
+        """Whether it is known to which leaves each call came: a recording does not tell it of calls
+        of autograd.grad(), and of those that raised an error."""
+
+    def read(self, run: Run) -> None:
+        self.knows_all = all(call.kind == "backward" and not call.error for call in run.calls())
+        for group in run.training.groups:
+            for number in group.leaves:
+                name = run.leaves[number].name
+                self.trained[number] = Trained(name, group.optimizer, None)
+        self.reached.update(
+            leaf.name
+            for leaf in run.leaves
+            if any(facts.arrived for _, facts in run.over_calls(leaf.number))
+        )
 
     def before(self, look: Look) -> None:
         if look.call.is_grad:
@@ -53,20 +74,13 @@ class Learning(Fact):
         known = self._leaves.get(id(leaf))
         return known is not None and known() is leaf
 
-    def lost(self, facts: Facts) -> dict[str, list[Trained]]:
+    def lost(self) -> dict[str, list[Trained]]:
         """Return the leaves that an optimizer has and no call came to, by its name."""
         lost: dict[str, list[Trained]] = {}
         for trained in self.trained.values():
-            if trained.name not in self.reached and trained.leaf.grad is None:
+            leaf = trained.leaf
+            if trained.name not in self.reached and (leaf is None or leaf.grad is None):
                 lost.setdefault(trained.optimizer, []).append(trained)
-        if self.trained:
-            return lost
-        run = facts.run
-        for group in run.training.groups:  # as a recording tells
-            for number in group.leaves:
-                if not any(leaf.arrived for _, leaf in run.over_calls(number)):
-                    trained = Trained(run.leaves[number].name, group.optimizer, None)
-                    lost.setdefault(group.optimizer, []).append(trained)
         return lost
 
     def waits(self, facts: Facts) -> bool:
@@ -89,6 +103,8 @@ class ByInputs(Fact):
 class Uses(Fact):
     """The line of the forward pass that uses a leaf first, by its name."""
 
+    needs = (Graphs,)
+
     def __init__(self) -> None:
         self.lines: dict[str, Source] = {}
 
@@ -110,7 +126,7 @@ def confirmed(reason: Reason, facts: Facts, *, is_of_run: bool = False) -> Reaso
     learning = facts[Learning]
     if not reason.leaves:
         return reason
-    lost = {leaf.name: by for by, leaves in learning.lost(facts).items() for leaf in leaves}
+    lost = {leaf.name: by for by, leaves in learning.lost().items() for leaf in leaves}
     never = [name for name in reason.leaves if name not in learning.reached]
     learn = [name for name in never if name in lost and facts.is_complete and not is_of_run]
     if learn and not learning.waits(facts) and _is_of_step(reason, facts, lost[learn[0]]):

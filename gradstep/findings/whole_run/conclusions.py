@@ -37,7 +37,7 @@ def conclusions(facts: Facts) -> list[Titled]:
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
     for rule in RUN_RULES if facts.is_complete else ():
-        reasons = rule.find(facts.only(rule.needs))
+        reasons = () if facts.lacks(rule) else rule.find(facts.only(rule))
         titled += [("", reason.seen_by(facts.names)) for reason in reasons]
     concluded = [(title, Finding(_of_module(reason, facts.names))) for title, reason in titled]
     concluded.sort(key=lambda pair: (SEVERITIES.index(pair[1].severity), _rank(pair[1].code)))
@@ -54,7 +54,7 @@ def _in_this(reason: Reason, facts: Facts) -> Reason:
     rule = _IN_RUN.get(reason.code)
     if rule is None or rule.in_run is None:
         return reason
-    return rule.in_run(reason, facts.only(rule.needs))
+    return rule.in_run(reason, facts.only(rule))
 
 
 def _of_module(reason: Reason, names: Names) -> Reason:

@@ -15,11 +15,11 @@ from gradstep.contract.lookup import engine_of_call
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.checking import Progress
-from gradstep.findings.facts import Facts, Look
+from gradstep.findings.facts import LIVE, Fact, Facts, Given, Look, lacking
 from gradstep.findings.facts.history import is_nothing
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Reason, Rule
-from gradstep.findings.linting import lint
+from gradstep.findings.linting import findings_of
 from gradstep.findings.passes import Passed, passed_in, run_pass
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.graph.leaves import OldGradients, Unreached
@@ -32,12 +32,22 @@ from gradstep.recording.facts import CallFacts, Header
 from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.run import MemoryRun
 from gradstep.recording.schedule import Account, Schedule
+from gradstep.recording.watcher import text_of_error
 from gradstep.records import LEAF, BackwardCall, Gradients
 
 _MAY_TAKE: Final = 1.5  # as a multiple of what the run takes plainly
-_RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
-NEEDED: Final = tuple(dict.fromkeys(kind for rule in _RULES for kind in rule.needs))
-"""The kinds of facts that some rule needs."""
+RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
+NEEDED: Final = tuple(
+    dict.fromkeys(
+        kind for rule in RULES for kind in (*rule.needs, *rule.uses) if issubclass(kind, Fact)
+    )
+)
+"""The kinds of facts that some rule needs, or uses."""
+
+
+def gathered(facts: Facts) -> list[Fact]:
+    """Return the facts that can be gathered of a run."""
+    return [facts[kind] for kind in NEEDED if not lacking([kind], facts.given)]
 
 
 class Watch:
@@ -48,15 +58,21 @@ class Watch:
             ``progress`` is told how far that is.
         is_whole: whether it gets all calls; of those that somebody asked for, each is looked at
             closely.
+        given: what rules may read, which may be less than what is known of a program that runs.
     """
 
     def __init__(
-        self, *, derivatives: bool = False, is_whole: bool = True, progress: Progress | None = None
+        self,
+        *,
+        derivatives: bool = False,
+        is_whole: bool = True,
+        progress: Progress | None = None,
+        given: frozenset[type[Given]] = LIVE,
     ) -> None:
         self._run = MemoryRun(Header())
-        self.facts = Facts(self._run, is_whole=is_whole)
+        self.facts = Facts(self._run, is_whole=is_whole, given=given)
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
-        self._gathered = [self.facts[kind] for kind in NEEDED]
+        self._gathered = gathered(self.facts)
         self._leaves = LeafWatch(self._run)
         self._schedule = Schedule(budget=_MAY_TAKE)
         self._account = Account(self._schedule)
@@ -124,7 +140,12 @@ class Watch:
         started, own = perf_counter(), process_time()
         asks = nth == 1 or self._line in self._to_ask
         self._to_ask.discard(self._line)
-        answer = self._carry_out(look, asks=asks)
+        try:
+            answer = self._carry_out(look, asks=asks)
+        except BaseException as error:
+            told = replace(facts, is_finished=False, error=text_of_error(error))
+            self._run.add_ended(told, (), None)
+            raise
         seconds, own = perf_counter() - started, process_time() - own
         with within_fence(f"what {facts.title} made"), engine.unseen():
             self._note_reached_inside()
@@ -179,7 +200,8 @@ class Watch:
         facts.looked_at.append(look.facts.index)
         for fact in self._gathered:
             fact.closely(look)
-        findings = lint(tuple(call.roots), names=names)  # their graph is read once
+        self._leaves.learn(engine, engine.accumulated(call), names)
+        findings = findings_of(tuple(call.roots), names, facts.given)  # their graph is read once
         reasons = [finding.reason for finding in findings]
         missed = {name for each in reasons if isinstance(each, Unreached) for name in each.leaves}
         leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []

@@ -15,13 +15,13 @@ from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, sho
 from gradstep.comparing.values import Tolerance
 from gradstep.console.session import Session
 from gradstep.debugger.beside import Beside
-from gradstep.engines.recorded import RecordedCall
+from gradstep.engines.recorded import RecordedCall, names_of
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
 from gradstep.guest.collector import collector_slowed
 from gradstep.program.calls import CallSelector
 from gradstep.program.process import temporary_folder
-from gradstep.program.recorded_calls import names_of, show_sources
+from gradstep.program.recorded_calls import show_sources
 from gradstep.program.run import run_target
 from gradstep.program.target import Target, parse_target, require_file
 from gradstep.recording.reading import FileRun, is_recording

@@ -66,7 +66,12 @@ class Afterwards:
             return
         if self._gradient is None or not self._gradient.any():
             return
-        cause = hindrance(self._names, self._leaf, statistics(self._gradient).rms)
+        names, leaf = self._names, self._leaf
+        held = [(title, group) for title, group, ids in names.trained() if id(leaf) in ids]
+        cause = hindrance(
+            held if names.optimizers else None, str(leaf.dtype).rpartition(".")[2],
+            float(np.median(np.abs(now))) if now.size else None, statistics(self._gradient).rms,
+        )  # fmt: skip
         gradient = self._leaf.grad
         numbers = None if gradient is None else array_of(gradient)
         cleared = numbers is None or not numbers.any()

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.op_records import OpRecord, Record
+from gradstep.findings.facts import Graphs
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operand
 from gradstep.findings.rules.graph.subject import Subject
@@ -52,7 +53,9 @@ def _is_meant(subject: Subject, index: int, node: Node) -> bool:
     """Return whether the program means each pair: it takes the difference of a tensor with itself,
     or an op takes the rows of the result apart, where a loss would only add everything up."""
     inputs = getattr(getattr(node, "record", None), "inputs", ())
-    origins = [_viewed(given) for given in inputs if isinstance(given, tuple)]
+    origins: list[object] = [_viewed(given) for given in inputs if isinstance(given, tuple)]
+    if not origins:  # of what was not traced, what gets a gradient
+        origins = [_viewed_node(subject, at) for at in subject.behind[index]]
     if len(origins) > len(set(origins)):
         return True
     shapes, stack, seen = subject.graph.shapes, [index], {index}
@@ -76,6 +79,13 @@ def _viewed(given: tuple[Record, int]) -> tuple[Record, int]:
     if not isinstance(record, OpRecord) or record.name not in _VIEWS:
         return given
     return _viewed(record.inputs[0])
+
+
+def _viewed_node(subject: Subject, at: int) -> int:
+    """Return a node, or the one of which it makes a view."""
+    while subject.graph.stem(at) in _VIEWS and len(subject.behind[at]) == 1:
+        (at,) = subject.behind[at]
+    return at
 
 
 def _is_number(subject: Subject, root: Any) -> bool:
@@ -132,5 +142,5 @@ RULES: Final = (
         "broadcast", "warning", "[N, 1] and [N] were broadcast to [N, N]",
         "The loss compares every output with every target.",
         "F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)",
-    )),
+    ), needs=(Graphs,)),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import IN_PLACE, OpRecord
+from gradstep.findings.facts import Forward
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.source_lines import calls_with
@@ -79,5 +80,5 @@ RULES: Final = (
         "x + nn.Sequential(nn.ReLU(inplace=True), nn.Linear(8, 8))(x)",
         "x + nn.Sequential(nn.ReLU(), nn.Linear(8, 8))(x)",
         "When the changed value is meant in both places.",
-    )),
+    ), needs=(Forward,)),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord, Record, reachable
+from gradstep.findings.facts import Forward
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed
 from gradstep.findings.rules.graph.subject import Subject
@@ -113,5 +114,5 @@ RULES: Final = (
         "loss = ce + (h.argmax(1) != y).float().mean()",
         "loss = ce + (1 - h.softmax(1).gather(1, y[:, None])).mean()",
         "When it is there to be printed only.",
-    )),
+    ), needs=(Forward,)),
 )  # fmt: skip

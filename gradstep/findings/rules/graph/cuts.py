@@ -23,7 +23,7 @@ from gradstep.contract.op_records import (
 from gradstep.contract.op_records import (
     Cut as CutRecord,
 )
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Forward
 from gradstep.findings.facts.learning import ByInputs, Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import called_on, with_argument, without
@@ -507,5 +507,5 @@ RULES: Final = (
         "Without create_graph=True, the result of autograd.grad() has no graph.",
         "(g,) = torch.autograd.grad(f, x)", "(g,) = torch.autograd.grad(f, x, create_graph=True)",
         "When the gradient is meant as a constant, as in first-order MAML.",
-    ), needs=(Learning, ByInputs), in_run=_in_run),
+    ), needs=(Forward, Learning, ByInputs), in_run=_in_run),
 )  # fmt: skip

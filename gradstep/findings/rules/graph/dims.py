@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord, Record
+from gradstep.findings.facts import Forward
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.findings.rules.graph.subject import Subject
@@ -133,6 +134,6 @@ RULES: Final = (
         "The rows that a linear layer gives are samples; dim=0 mixes them.",
         "nn.Softmax(dim=0)", "nn.Softmax(dim=1)",
         "When attention over the samples is meant.",
-    )),
-    Rule(find_softmax_over_other_keys),
+    ), needs=(Forward,)),
+    Rule(find_softmax_over_other_keys, needs=(Forward,), code="softmax-dim"),
 )  # fmt: skip

@@ -13,7 +13,7 @@ import numpy as np
 
 from gradstep.capturing.statement import tree_of
 from gradstep.debugger.snapshot.value import whole_array_of
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.rules.graph.subject import Subject
@@ -151,5 +151,5 @@ RULES: Final = (
         "equal-leaves", "warning", "two weights begin equal and are trained apart",
         "They are equal to the bit, one optimizer has both, and neither feeds the other.",
         "right = copy.deepcopy(left)", "right = left",
-    ), in_run=_in_run),
+    ), needs=(Objects,), in_run=_in_run),
 )  # fmt: skip

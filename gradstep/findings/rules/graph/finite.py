@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_computed, outputs_of
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Forward, Numbers
 from gradstep.findings.finding import Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.not_finite import Began, NotFinite
@@ -515,5 +515,5 @@ RULES: Final = (
         "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
         "A gradient scaler skips such a step now and then: that is only a note. So is a trial of a "
         "sampler, or of a search, that went too far, where later ones on its line are finite.",
-    ), in_run=of_trial),
+    ), needs=(Forward, Numbers), in_run=of_trial),
 )  # fmt: skip

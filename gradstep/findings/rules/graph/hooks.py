@@ -11,6 +11,7 @@ from gradstep.capturing.hook_lines import registered_at
 from gradstep.capturing.sources import definition
 from gradstep.contract.insides import insides_of
 from gradstep.contract.module_paths import named_modules
+from gradstep.findings.facts import Objects
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.zeros import called_at
@@ -122,5 +123,5 @@ RULES: Final = (
         "duplicate-hook", "warning", "a hook is registered more than once",
         "It runs as often as it is registered.",
         "for x in data:\n    w.register_hook(clip)", "w.register_hook(clip)\nfor x in data: ...",
-    )),
+    ), needs=(Objects,)),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from gradstep.contract.insides import insides_of
 from gradstep.contract.module_paths import named_modules
 from gradstep.contract.op_records import Departure
 from gradstep.contract.parameters import named_parameters
+from gradstep.findings.facts import Graphs, Objects
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.records import LEAF, resolve
@@ -243,28 +244,12 @@ def _handed_out(
 
 def _unused(subject: Subject, leaves: Sequence[Any]) -> Iterator[Reason]:
     """Yield leaves of which no other reason is known than that their modules did not run."""
-    idle = _of_modules_that_did_not_run(subject) if leaves else set()
+    idle = (subject.names.idle(subject.engine.has_run) if leaves else None) or set()
     if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) in idle):
         yield OfIdleModules(leaves=names, is_note=True)
     if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) not in idle):
         is_unknown = any(node.name() == _REENTRANT for node in subject.order)
         yield Unused(is_unknown, leaves=names, is_note=is_unknown)
-
-
-def _of_modules_that_did_not_run(subject: Subject) -> set[int]:
-    """Return the parameters, by identity, of which no module that has them has run in this forward
-    pass, though others have."""
-    idle: set[int] = set()
-    active: set[int] = set()
-    noted = False
-    for module in subject.names.modules.values():
-        for _, part in named_modules(module):
-            here = {id(parameter) for _, parameter in named_parameters(part)}
-            if subject.engine.has_run(part):
-                noted = True
-                active |= here
-            idle |= here
-    return idle - active if noted else set()
 
 
 def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]:
@@ -322,10 +307,10 @@ def find_shared(subject: Subject) -> Iterator[Reason]:
 
 
 RULES: Final = (
-    Rule(find_stale),
+    Rule(find_stale, needs=(Objects,), code="stale-grad"),
     Rule(find_shared, Meaning(
         "shared", "info", "several ops use a leaf", "Its gradient is the sum over all uses.",
         "decoder.weight = encoder.weight", "decoder.weight = encoder.weight",
         "When it is intended.",
-    )),
+    ), needs=(Graphs,)),
 )  # fmt: skip

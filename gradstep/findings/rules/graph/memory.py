@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from gradstep.findings.facts import Objects
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_bytes
@@ -73,5 +74,5 @@ RULES: Final = (
     Rule(find_memory, Meaning(
         "memory", "info", "what is kept for the backward pass, by module", "",
         "y = block(x)", "y = checkpoint(block, x)",
-    )),
+    ), needs=(Objects,)),
 )  # fmt: skip

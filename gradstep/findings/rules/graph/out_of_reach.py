@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord, Record
+from gradstep.findings.facts import Forward, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.squashed import MOVING
 from gradstep.findings.rules.graph.subject import Subject
@@ -104,5 +105,5 @@ RULES: Final = (
         "of a binary cross entropy is not between 0 and 1, so that its loss has no lower limit.",
         "F.mse_loss(torch.sigmoid(h), pixels)", "F.mse_loss(torch.sigmoid(h), pixels / 255)",
         "When what lies outside is to be learned as far as the function goes.",
-    )),
+    ), needs=(Forward, Numbers)),
 )  # fmt: skip

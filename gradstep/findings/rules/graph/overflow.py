@@ -8,6 +8,7 @@ from typing import Final
 
 from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_of
 from gradstep.contract.op_records import OpRecord
+from gradstep.findings.facts import Forward, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.finite import amount_text
 from gradstep.findings.rules.graph.subject import Subject
@@ -65,5 +66,5 @@ RULES: Final = (
         "overflow", "warning", "a result is too large for float16, and the loss does not show it",
         "Its inputs are finite, and it is infinite. 1 / inf is 0.",
         "unit = h / (h * h).sum().sqrt()", "unit = h / (h.float() ** 2).sum().sqrt()",
-    )),
+    ), needs=(Forward, Numbers)),
 )  # fmt: skip

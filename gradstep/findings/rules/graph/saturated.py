@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
+from gradstep.findings.facts import Forward, Graphs, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_range
@@ -225,5 +226,5 @@ RULES: Final = (
         "dead-units", "warning", "most units of a relu are 0 for all samples",
         "Three quarters or more of eight units, or all of fewer. No gradient passes through them.",
         "F.relu(h - 100)", "F.leaky_relu(h)",
-    )),
+    ), needs=(Graphs, Numbers), uses=(Forward,)),
 )  # fmt: skip

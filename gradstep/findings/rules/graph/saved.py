@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from linecache import getline
 from typing import Final
 
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.carried import Carried, CarriedStates
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import not_in_place
@@ -177,11 +177,11 @@ RULES: Final = (
         "A backward pass frees what its nodes saved. A second pass through the same nodes fails.",
         "state = cell(state)\nloss(state).backward()",
         "state = cell(state.detach())\nloss(state).backward()",
-    ), needs=(CarriedStates,), in_run=_freed_in_run),
+    ), needs=(Objects,), uses=(CarriedStates,), in_run=_freed_in_run),
     Rule(find_changed, Meaning(
         "changed", "error", "a saved value was changed in place",
         "A node needs a value as it was in the forward pass. An in-place operation, or a step of "
         "an optimizer, has changed it since, and backward() will fail.",
         "y = x.exp()\ny += 1\ny.sum().backward()", "y = x.exp() + 1\ny.sum().backward()",
-    ), needs=(CarriedStates,), in_run=_changed_in_run),
+    ), needs=(Objects,), uses=(CarriedStates,), in_run=_changed_in_run),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord
+from gradstep.findings.facts import Forward, Graphs
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import renamed, with_operation
 from gradstep.findings.rules.graph.subject import Subject
@@ -112,7 +113,6 @@ _OF_LOGARITHMS: Final = ("nll_loss", "kl_div", "nll_loss_nd", "nll_loss2d")
 
 def find_probabilities(subject: Subject) -> Iterator[Reason]:
     """Yield losses that take logarithms of probabilities and are given the probabilities."""
-    yield from _divergences(subject)
     graph = subject.graph
     for index, at, line, loss_line in _of_probabilities(subject, _OF_LOGARITHMS):
         yield Probabilities(
@@ -120,7 +120,7 @@ def find_probabilities(subject: Subject) -> Iterator[Reason]:
         ).at_node(graph, at)
 
 
-def _divergences(subject: Subject) -> Iterator[Reason]:
+def find_divergences(subject: Subject) -> Iterator[Reason]:
     """Yield calls of kl_div(), which computes ``xlogy(p, p) - p * log_q``, with q for log_q."""
     for record in subject.records:
         if not isinstance(record, OpRecord) or record.name != "sub" or len(record.inputs) != 2:
@@ -146,10 +146,11 @@ RULES: Final = (
         "squashed-twice", "warning", "a loss makes probabilities of probabilities",
         "cross_entropy() and the with_logits losses take scores.",
         "F.cross_entropy(F.softmax(h, 1), y)", "F.cross_entropy(h, y)",
-    )),
+    ), needs=(Graphs,)),
     Rule(find_probabilities, Meaning(
         "probabilities", "warning", "a loss takes logarithms, and is given probabilities",
         "nll_loss() needs the result of log_softmax().",
         "F.nll_loss(F.softmax(h, 1), y)", "F.nll_loss(F.log_softmax(h, 1), y)",
-    )),
+    ), needs=(Graphs,)),
+    Rule(find_divergences, needs=(Forward,), code="probabilities"),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from gradstep.capturing.names import Names
 from gradstep.contract.lookup import engine_of
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
 from gradstep.contract.protocol import Engine, KeptForward
+from gradstep.findings.facts import LIVE, Forward, Given
 from gradstep.graph.model import Graph, Source
 from gradstep.records import LEAF, Node
 
@@ -27,6 +28,12 @@ class Subject:
     names: Names
     fresh: Collection[int] = frozenset()
     """The leaves, by identity, that had no gradient before this pass, which has begun."""
+    given: frozenset[type[Given]] = LIVE
+    """What is known of it."""
+
+    def _require(self, kind: type[Given]) -> None:
+        if kind not in self.given:
+            raise KeyError(f"a rule reads {kind.__name__}, which it does not say it needs")
 
     @cached_property
     def engine(self) -> Engine:
@@ -88,6 +95,7 @@ class Subject:
     @cached_property
     def origins(self) -> dict[Origin, Any]:
         """The roots that were traced, by what they came from."""
+        self._require(Forward)
         known = {}
         for root in self.engine.tensors(self.roots):
             at = root.record
@@ -98,6 +106,7 @@ class Subject:
     @cached_property
     def kept_forward(self) -> KeptForward | None:
         """What the graph itself tells of the forward pass; its records then belong to the plan."""
+        self._require(Forward)
         kept = self.engine.kept_forward(self.roots, self.order)
         if kept is not None:
             order = enumerate(self.order)

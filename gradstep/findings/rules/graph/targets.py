@@ -11,6 +11,7 @@ from typing import Final
 
 from gradstep.capturing.statement import nodes_on, operands_of
 from gradstep.contract.op_records import OpRecord, Record
+from gradstep.findings.facts import Forward
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import detached
 from gradstep.findings.rules.graph.subject import Subject
@@ -208,12 +209,12 @@ RULES: Final = (
         "F.mse_loss(q, r + net(s2).max(1).values)",
         "F.mse_loss(q, r + net(s2).max(1).values.detach())",
         "When other terms of the loss keep the outputs apart.",
-    )),
-    Rule(find_weighted_log_probs),
+    ), needs=(Forward,)),
+    Rule(find_weighted_log_probs, needs=(Forward,), code="target-graph"),
     Rule(find_own_predictions, Meaning(
         "own-target", "warning", "a network is taught its own predictions",
         "The only term of the loss takes its targets from the scores that it is to improve.",
         "F.cross_entropy(out, out.argmax(1))", "F.cross_entropy(out, labels)",
         "When the entropy is to become small on purpose.",
-    )),
+    ), needs=(Forward,)),
 )  # fmt: skip

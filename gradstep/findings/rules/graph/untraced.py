@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from gradstep.findings.facts import Forward
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 
@@ -36,5 +37,5 @@ RULES: Final = (
         "untraced", "info", "the forward pass was not traced",
         "Where values left the graph is unknown.",
         "loss = f(x)", "with gradstep.trace(values=True):\n    loss = f(x)",
-    )),
+    ), needs=(Forward,)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import aliases
@@ -59,5 +59,5 @@ RULES: Final = (
         "aliased", "warning", "a copy of a network is the network itself",
         "Python gave it a second name. Each step changes both.",
         "target_net = net", "target_net = copy.deepcopy(net)",
-    )),
+    ), needs=(Objects,)),
 )  # fmt: skip

@@ -62,12 +62,13 @@ def broken_by_a_step(facts: Facts) -> Iterator[Reason]:
     line = broken[0].seen[0].call.line
     steps = calls_of("step", line.file, optimizer) if line is not None else []
     dtype = broken[0].leaf.dtype
-    eps = next((g.get("eps") for name, g, _ in facts.names.trained() if name == optimizer), None)
-    is_half = dtype in ("float16", "half") and isinstance(eps, float) and eps < 6e-8
+    groups = [group for group in facts.run.training.groups if group.optimizer == optimizer]
+    eps = groups[0].options.get("eps") if groups else None
+    is_half = dtype in ("float16", "half") and eps is not None and eps < 6e-8
     lines = assigned(optimizer, line.file) if is_half and line is not None else []
     yield BrokenByStep(
         optimizer, str(dtype), eps if is_half else None, lines[0] if lines else None,
-        type(facts.names.optimizers.get(optimizer)).__name__,
+        groups[0].kind if groups else "",
         leaves=names, source=steps[0] if steps else line,
     )  # fmt: skip
 
@@ -83,4 +84,4 @@ def _is_broken(history: History) -> bool:
     )
 
 
-RULES: Final = (Rule(broken_by_a_step),)
+RULES: Final = (Rule(broken_by_a_step, code="not-finite"),)

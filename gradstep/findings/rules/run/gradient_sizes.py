@@ -9,7 +9,7 @@ from statistics import median
 from typing import Final, NamedTuple
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.facts.history import History, Seen, histories
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.reports.why.sizes import Link, main_way
@@ -45,6 +45,8 @@ class Ways(Fact):
     leaves, and which weights those passed on their way; and where in the pass of the first call
     each leaf comes."""
 
+    needs = (Graphs,)
+
     def __init__(self) -> None:
         self.by_leaf: dict[str, Way] = {}
         self.passed: dict[str, set[str]] = {}
@@ -61,7 +63,7 @@ class Ways(Fact):
             self.places.setdefault(names.of(own), index)
             totals = [incoming.total for incoming in session.inspector.incoming(index)]
             size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
-            if size > 0 and own.ndim > 1:
+            if size > 0 and len(own.shape) > 1:
                 sizes[index] = size
         by_size = sorted(sizes, key=sizes.__getitem__)
         senders = session.graph.senders()
@@ -198,7 +200,9 @@ def _of_call(facts: Facts, weights: list[tuple[History, Seen]]) -> Iterator[Reas
 
     by_size = sorted(weights, key=size)
     largest = by_size[-1]
-    for end in [] if facts.names.scalers else [*by_size[:_ENDS], *by_size[: -_ENDS - 1 : -1]]:
+    for end in (
+        [] if facts.run.training.scalers else [*by_size[:_ENDS], *by_size[: -_ENDS - 1 : -1]]
+    ):
         passed, own = _passed(facts, end, weights), math.log(size(end))
         near = max(passed, key=lambda one: abs(math.log(size(one)) - own))
         is_far = size(near) > size(end)
@@ -261,5 +265,5 @@ RULES: Final = (
         "In the first call on a line, a gradient grows 100,000 times, or all gradients are more "
         "than a million times larger than their weights.",
         "w = torch.randn(10, 10) * 30", "w = torch.randn(10, 10) / 10**0.5",
-    ), needs=(Ways,)),
+    ), uses=(Ways,)),
 )  # fmt: skip

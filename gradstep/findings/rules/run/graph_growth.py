@@ -71,5 +71,5 @@ RULES: Final = (
         "graph-grows", "warning", "each call has a larger graph than the one before",
         "The graph contains those of earlier calls, which retain_graph=True keeps.",
         "center = 0.9 * center + 0.1 * h", "center = (0.9 * center + 0.1 * h).detach()",
-    ), needs=(CarriedStates,)),
+    ), uses=(CarriedStates,)),
 )  # fmt: skip

@@ -81,4 +81,4 @@ def _kept(
     ]
 
 
-RULES: Final = (Rule(left_over),)
+RULES: Final = (Rule(left_over, code="stale-grad"),)

@@ -168,5 +168,5 @@ RULES: Final = (
         "kl = 0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
         "kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
         "With losses that have no lower limit on purpose, as a critic's.",
-    ), needs=(LowestTerms,)),
+    ), uses=(LowestTerms,)),
 )  # fmt: skip

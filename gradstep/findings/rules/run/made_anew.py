@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, Final
 from weakref import ref
 
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts, Look, Objects
 from gradstep.findings.facts.history import Seen, histories
 from gradstep.findings.facts.learning import Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -152,6 +152,6 @@ RULES: Final = (
         "def forward(self, x):\n    return nn.Linear(8, 2)(x)",
         "def forward(self, x):\n    return self.head(x)",
         "When each call is to begin from nothing.",
-    ), needs=(Uses,)),
-    Rule(new_optimizers, needs=(Optimizers,)),
+    ), uses=(Uses,)),
+    Rule(new_optimizers, needs=(Objects, Optimizers), code="made-anew"),
 )  # fmt: skip

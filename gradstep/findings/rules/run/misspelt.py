@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Final
 
 from gradstep.contract.module_paths import named_modules
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import assigned
@@ -78,5 +78,5 @@ RULES: Final = (
         "misspelt", "warning", "an attribute has nearly the name of one that autograd reads",
         "Python makes a new attribute, which nothing reads.",
         "p.require_grad = False", "p.requires_grad = False",
-    )),
+    ), needs=(Objects,)),
 )  # fmt: skip

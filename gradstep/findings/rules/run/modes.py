@@ -8,7 +8,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.contract.parameters import named_parameters
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -91,5 +91,5 @@ RULES: Final = (
         "They were in training mode in the first call, and never again since eval().",
         "net.eval()\nvalidate(net)", "net.eval()\nvalidate(net)\nnet.train()",
         "When batch norm is frozen on purpose for the rest of the training.",
-    ), needs=(Uses,)),
+    ), uses=(Objects, Uses)),
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from linecache import getline
 from typing import Final
 
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Forward, Objects
 from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -28,9 +28,10 @@ class NeverReached(Unreached):
     def text(self) -> str:
         gets, them = self.of("gets", "get"), self.of("it", "them")
         likely = "" if self.cause is None else f", likely because {self.cause.text()}"
+        none = f"none of the {self.count:,} calls" if self.count > 1 else "the only call never"
         return (
-            f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and none "
-            f"of the {self.count:,} calls came to {them}{likely}"
+            f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and "
+            f"{none} came to {them}{likely}"
         )
 
     def remedy(self) -> str:
@@ -121,20 +122,26 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
     """Yield what an optimizer has and never gets a gradient."""
     if not facts.is_whole:
         return
-    learning, calls = facts[Learning], len(list(facts.run.calls()))
-    for optimizer, leaves in learning.lost(facts).items():
+    learning, calls = facts[Learning], len(facts.run.described)
+    idle = facts.run.training.idle
+    resting = {facts.run.leaves[number].name for number in idle or ()}
+    for optimizer, lost in learning.lost().items():
         cause = _likely(facts)
         lines = assigned(optimizer, facts.file)
-        has = sum(leaf.optimizer == optimizer for leaf in learning.trained.values()) or sum(
-            len(group.leaves) for group in facts.run.training.groups if group.optimizer == optimizer
-        )
-        # a part that is not used may be one for later
-        is_certain = bool(cause) or len(leaves) == has
-        yield NeverReached(
-            optimizer, calls, cause, leaves=tuple(leaf.name for leaf in leaves),
-            is_note=not is_certain or learning.waits(facts),
-            source=(cause and cause.source) or (lines[0] if lines else facts.line),
-        )  # fmt: skip
+        has = sum(leaf.optimizer == optimizer for leaf in learning.trained.values())
+        # a part that does not run may be one for later
+        is_certain = bool(cause) or len(lost) == has
+        names = [leaf.name for leaf in lost]
+        aside = set() if is_certain else {*names} if idle is None else resting & {*names}
+        # in a program that runs, that is for the rule on its graphs to say
+        aside = {*names} if Forward in facts.given and not is_certain else aside
+        for of_part in (True, False):
+            if part := tuple(name for name in names if (name in aside) == of_part):
+                yield NeverReached(
+                    optimizer, calls, cause, leaves=part,
+                    is_note=of_part or learning.waits(facts) or not learning.knows_all,
+                    source=(cause and cause.source) or (lines[0] if lines else facts.line),
+                )  # fmt: skip
 
 
 def _likely(facts: Facts) -> Reason | None:
@@ -185,5 +192,5 @@ RULES: Final = (
         "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
         "When they are for later: of a part of what an optimizer has, it is only a note.",
     ), needs=(Learning,), in_run=_in_run),
-    Rule(frozen, needs=(Learning,)),
+    Rule(frozen, needs=(Objects, Learning), code="unreached"),
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from gradstep.capturing.statement import nodes_on, tree_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.op_records import LeafRecord, OpRecord
-from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look
+from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look, Objects
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, closed
@@ -219,5 +219,5 @@ RULES: Final = (
         "x = torch.rand(4, requires_grad=True).double()",
         "x = torch.rand(4).double().requires_grad_()",
     ), needs=(Results,)),
-    Rule(no_parameter, needs=(Results, Learning)),
+    Rule(no_parameter, needs=(Objects, Results, Learning), code="no-leaf"),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from gradstep.findings.facts import Fact, Facts
+from gradstep.findings.facts import Fact, Facts, Objects
 from gradstep.findings.finding import ANY_PROGRAM, Finding, Program, Reason, Rule
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.graph.statistics import format_number
@@ -76,7 +76,7 @@ class AllSkipped(NotFinite):
 def not_finite(facts: Facts) -> Iterator[Reason]:
     """Yield the first call of a recording that has such a loss, or leaves such a ``.grad``; of a
     run that was watched, the findings of that call tell more."""
-    if facts.looked_at:
+    if Objects in facts.given:
         return
     run = facts.run
     call = next((call for call in run.calls() if call.is_troubled), None)
@@ -100,4 +100,7 @@ def skipped(facts: Facts) -> Iterator[Reason]:
         yield AllSkipped(len(steps), source=next(iter(facts.run.calls())).line)
 
 
-RULES: Final = (Rule(skipped, needs=(ScaledSteps,)), Rule(not_finite))
+RULES: Final = (
+    Rule(skipped, needs=(ScaledSteps,), code="not-finite"),
+    Rule(not_finite, code="not-finite"),
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Forward
 from gradstep.findings.finding import Fix, Reason, Rule
 from gradstep.findings.fixes import renamed
 from gradstep.findings.rules.graph.cuts import Cut
@@ -63,4 +63,4 @@ def sampled(facts: Facts) -> Iterator[Reason]:
             return
 
 
-RULES: Final = (Rule(sampled),)
+RULES: Final = (Rule(sampled, needs=(Forward,), code="cut"),)

@@ -13,7 +13,7 @@ from gradstep.capturing.statement import nodes_on
 from gradstep.contract.insides import Scaler, insides_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.snapshot.value import array_of
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, with_argument
@@ -293,7 +293,7 @@ def _clip_of_scaled(facts: Facts, weights: list[tuple[History, float]]) -> Sourc
     if not clips or calls_of("unscale_", file):
         return None
     is_late = any(at.line >= clips[0].line for at in scaled_grads(file))
-    return clips[0] if is_late or facts.names.scalers else None
+    return clips[0] if is_late or facts.run.training.scalers else None
 
 
 def _reason(
@@ -303,24 +303,22 @@ def _reason(
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
     ratio = median([moved for _, moved in weights])
-    groups = [group for name, group, _ in facts.names.trained() if name == optimizer]
-    rate, first = map(groups[0].get, ("lr", "initial_lr")) if groups else (None, None)
-    rate = None if rate is None else float(rate)
+    groups = [group for group in facts.run.training.groups if group.optimizer == optimizer]
+    rate, first = map(groups[0].options.get, ("lr", "initial_lr")) if groups else (None, None)
     made = next(iter(assigned(optimizer, file)), None)
     if not is_small:
         return LargeSteps(optimizer, rate, ratio, leaves=leaves, source=made or line)
     if (clip := _clip_of_scaled(facts, weights)) is not None:
-        has_scaler = bool(facts.names.scalers)
+        has_scaler = bool(facts.run.training.scalers)
         return ClippedScaled(optimizer, ratio, has_scaler, leaves=leaves, source=clip, other=line)
     because: Reason
     scheduled = schedulers(file)
     if (tight := _tight_clip(file)) is not None:
         because = tight
-    elif scheduled and rate is not None and first and rate < _LOWERED * float(first):
-        because = Schedule(float(first), source=scheduled[0])
+    elif scheduled and rate is not None and first and rate < _LOWERED * first:
+        because = Schedule(first, source=scheduled[0])
     elif rate is None or rate < _LOW:
-        kind = type(facts.names.optimizers.get(optimizer)).__name__
-        because = LowRate(kind, made, source=made or line)
+        because = LowRate(groups[0].kind if groups else "", made, source=made or line)
     else:
         because = TinyGradients(optimizer, source=made or line)
     at = because.source
@@ -415,5 +413,5 @@ RULES: Final = (
         "unscale_() of it.",
         "scaler.scale(loss).backward()\nopt.step()",
         "scaler.scale(loss).backward()\nscaler.step(opt)\nscaler.update()",
-    )),
+    ), needs=(Objects,)),
 )  # fmt: skip

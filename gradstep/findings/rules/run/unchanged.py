@@ -145,7 +145,7 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
     come to them."""
     every = list(histories(facts.run))
     largest = max((g for history in every for s in history.seen if (g := s.gradient)), default=0.0)
-    trained = {held.name: held.leaf for held in facts[Learning].trained.values()}
+    trained = {held.name for held in facts[Learning].trained.values()}
     by_cause: dict[Hindrance, list[History]] = {}
     slow = slow_optimizers(facts)  # a finding of its own
     for history in every:
@@ -155,9 +155,12 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
             continue
         if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
             size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
-            cause = hindrance(facts.names, trained[history.leaf.name], size)
+            groups = facts.run.training.groups
+            held = [(g.optimizer, g.options) for g in groups if history.leaf.number in g.leaves]
+            usual = history.seen[-1].facts.parameter_rms
+            cause = hindrance(held if groups else None, history.leaf.dtype, usual, size)
             by_cause.setdefault(cause, []).append(history)
-    if not facts.names.optimizers and not trained:
+    if not facts.run.training.groups and not trained:
         yield from _by_hand(every)
     for cause, alike in by_cause.items():
         last = alike[0].seen[-1]

@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from gradstep.capturing.statement import tree_of
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.facts.learning import ByInputs, Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -143,9 +143,7 @@ def _left(facts: Facts, attributes: set[str], doubled: bool) -> Iterator[History
 
 
 def _optimizers(facts: Facts) -> tuple[str, ...]:
-    """Return the names of the optimizers; of a recording, those that it has."""
-    if facts.looked_at:
-        return tuple(facts.names.optimizers)
+    """Return the names of the optimizers."""
     return tuple(dict.fromkeys(group.optimizer for group in facts.run.training.groups))
 
 
@@ -201,7 +199,7 @@ def _alike(module: str, optimizer: str) -> int:
 
 def _have_the_same(facts: Facts) -> bool:
     """Return whether two optimizers have the same leaves."""
-    held = [frozenset(ids) for _, _, ids in facts.names.trained()]
+    held = [frozenset(group.leaves) for group in facts.run.training.groups]
     return len(held) > len(set(held))
 
 
@@ -211,5 +209,5 @@ RULES: Final = (
         "The leaves never change, and their gradients pile up.",
         "self.blocks = [nn.Linear(8, 8)]", "self.blocks = nn.ModuleList([nn.Linear(8, 8)])",
         "When they are not to learn: set requires_grad=False.",
-    ), needs=(Results, ByInputs, Uses)),
+    ), uses=(Objects, Results, ByInputs, Uses)),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.facts.history import History, histories, is_nothing, lines_of
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import ANY_PROGRAM, Fix, Meaning, Program, Reason, Rule
@@ -27,6 +27,8 @@ _LEARNED = 1e-6
 class ZeroCauses(Fact):
     """Why gradients were 0, by the names of the leaves: of the first call on each line, and of the
     first call after one that sent nothing but zeros."""
+
+    needs = (Graphs,)
 
     def __init__(self) -> None:
         self.by_leaf: dict[str, Reason | None] = {}
@@ -142,5 +144,5 @@ RULES: Final = (
         "reported, unless all gradients are 0 in the last five calls or more, and the loss is not.",
         "code = encoder(x).round()", "h = encoder(x)\ncode = h + (h.round() - h).detach()",
         "When the sum of the gradients is 0 by construction: that is only a note.",
-    ), needs=(Learning, ZeroCauses)),
+    ), needs=(Learning,), uses=(ZeroCauses,)),
 )  # fmt: skip

@@ -1,0 +1,138 @@
+"""What a person would look at first who knows nothing of a run: losses, sizes, modes, leftovers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+from gradstep.findings.facts.history import History, histories, lines_of
+from gradstep.graph.statistics import format_number
+from gradstep.recording.run import Run
+from gradstep.text import listed
+
+_MOST = 3  # lines, and names, that are shown
+
+
+class Losses(NamedTuple):
+    """The losses of the calls on a line, which may have no name."""
+
+    line: str
+    calls: int
+    first: float
+    last: float
+    lowest: float
+
+
+class Sizes(NamedTuple):
+    """The smallest and the largest of some sizes, and whose they are."""
+
+    smallest: float
+    of_smallest: str
+    largest: float
+    of_largest: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the calls of a run show, without a judgement.
+
+    Attributes:
+        losses: by the lines that made the calls.
+        gradients: root mean squares, in the last call that came to each leaf.
+        updates: by how much of its size a leaf moved until then, in the last call that tells.
+        training, evaluation: modules in these modes, by their paths, in the last call.
+        without_gradient: the leaves that an optimizer has, and to which no call came.
+        unchanged: the leaves that were the same in each call.
+    """
+
+    losses: tuple[Losses, ...]
+    gradients: Sizes | None
+    updates: Sizes | None
+    training: tuple[str, ...]
+    evaluation: tuple[str, ...]
+    without_gradient: tuple[str, ...]
+    unchanged: tuple[str, ...]
+
+    def rows(self) -> Iterator[str]:
+        """Say it, in a line for each fact."""
+        for losses in self.losses[:_MOST]:
+            where = f" of {losses.line}" if len(self.losses) > 1 and losses.line else ""
+            first, last, lowest = map(format_number, losses[2:])
+            if losses.calls == 1:
+                yield f"loss{where}: {first}"
+            else:
+                yield f"loss{where}: {first} to {last} in {losses.calls:,} calls, {lowest} at best"
+        if self.gradients is not None:
+            yield f"gradients: rms {_from_to(self.gradients)}"
+        if self.updates is not None:
+            yield f"updates: {_from_to(self.updates)} of the size of a leaf, from call to call"
+        if self.training or self.evaluation:
+            modes = [("training", self.training), ("evaluation", self.evaluation)]
+            yield f"modes: {'; '.join(f'{mode}: {_some(names)}' for mode, names in modes if names)}"
+        if self.without_gradient:
+            yield f"without a gradient: {_some(self.without_gradient)}"
+        if self.unchanged:
+            yield f"never changed: {_some(self.unchanged)}"
+
+    def json(self) -> dict[str, Any]:
+        """Return it as data."""
+        return asdict(self) | {
+            "losses": [losses._asdict() for losses in self.losses],
+            "gradients": self.gradients and self.gradients._asdict(),
+            "updates": self.updates and self.updates._asdict(),
+        }
+
+
+def overview(run: Run) -> Overview:
+    """Return what the calls of a run show."""
+    every = list(histories(run))
+    reached = {history.leaf.number for history in every}
+    held = dict.fromkeys(number for group in run.training.groups for number in group.leaves)
+    modes = dict(_modes(every))
+    sizes = [(size, one.leaf.name) for one in every if (size := one.seen[-1].gradient)]
+    moved = [(share, one.leaf.name) for one in every if (share := one.seen[-1].moved)]
+    return Overview(
+        tuple(_losses(run)), _sizes(sizes), _sizes(moved),
+        tuple(name for name, training in modes.items() if training),
+        tuple(name for name, training in modes.items() if not training),
+        tuple(run.leaves[number].name for number in held if number not in reached),
+        tuple(one.leaf.name for one in every if _is_unchanged(one)),
+    )  # fmt: skip
+
+
+def _losses(run: Run) -> Iterator[Losses]:
+    for line, calls in lines_of(run):
+        known = [call.loss for call in calls if call.loss is not None]
+        if known:
+            place = "" if line is None else line.place
+            yield Losses(place, len(calls), known[0], known[-1], min(known))
+
+
+def _modes(every: Sequence[History]) -> Iterator[tuple[str, bool]]:
+    """Yield the modules that own leaves, and their modes."""
+    for history in every:
+        training = history.seen[-1].facts.training
+        if training is not None:
+            yield history.leaf.name.rpartition(".")[0] or history.leaf.name, training
+
+
+def _sizes(known: Sequence[tuple[float, str]]) -> Sizes | None:
+    return Sizes(*min(known), *max(known)) if known else None
+
+
+def _is_unchanged(history: History) -> bool:
+    known = [seen.facts.update_rms for seen in history.seen]
+    return len(known) > 1 and all(update == 0 for update in known[1:])
+
+
+def _from_to(sizes: Sizes) -> str:
+    low, high = format_number(sizes.smallest), format_number(sizes.largest)
+    if sizes.of_smallest == sizes.of_largest:
+        return f"{low} ({sizes.of_smallest})"
+    return f"{low} ({sizes.of_smallest}) to {high} ({sizes.of_largest})"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST:,} more" if len(names) > _MOST + 1 else ""
+    return f"{', '.join(names[:_MOST])}{more}" if more else listed(names)
