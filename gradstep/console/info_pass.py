@@ -25,6 +25,9 @@ def leaves(console: Console, operands: Operands) -> str:
         rows += [("", "", line) for line in others]
         if leaf.before is not None:
             rows.append(("", "", f"was {summary(leaf.before)} before this pass"))
+    for tensor in console.session.names.tensors():
+        if holder := getattr(tensor, "gradstep_holder", ""):  # of a recording
+            rows.append((f"{tensor.name}.grad", "never reached", f"{holder} has it"))
     text = table_text(rows) or "no leaves"
     return f"{text}\n{wrapped(note)}" if rows and (note := _about_program(console)) else text
 

@@ -78,8 +78,6 @@ differences 12.00 (ratio 0.5); a factor x is missing
           remedy: return the derivative of forward, times the gradient that backward was given
 
         looked at: 1 call on 1 line; the derivatives of 1 custom Function
-          loss: 8
-          gradients: rms 4 (x)
         not looked at: calls that --call leaves out; derivatives of built-in ops (--derivatives)
         what it means: gradstep explain derivative
         next: gradstep debug train.py

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -707,7 +708,41 @@ def test_a_recording_without_a_finding_says_what_it_lacks_and_which_command_has_
     assert {"broadcast", "unreached", "untrained"} <= {*rules["run"]}
     needs = {rule["code"]: rule["needs"] for rule in rules["not_run"]}
     assert (needs["duplicate-hook"], needs["saturated"]) == (["objects"], ["numbers"])
-    assert needs["cut"] == ["objects", "forward"]
+    assert needs["cut"] == ["forward"]
+
+
+FROZEN = """
+import LIBRARY as torch
+from LIBRARY import nn
+encoder, head, spare = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD([*encoder.parameters(), *head.parameters(), *spare.parameters()], 0.1)
+for step in range(3):
+    with torch.no_grad():
+        code = encoder(torch.rand(5, 4))
+    opt.zero_grad()
+    head(code).pow(2).mean().backward()
+    opt.step()
+"""
+
+
+def test_a_recording_names_the_leaves_of_an_optimizer_to_which_no_call_came(
+    check: Check, capfd: pytest.CaptureFixture[str]
+) -> None:
+    check(FROZEN)  # writes it
+    assert main(["record", "-o", "run.gsr", "train.py"]) == 0
+    found, printed = check(FROZEN, "--all", target="run.gsr")
+    assert found == 5
+    assert "1 warning\n" in printed
+    assert "encoder.weight and encoder.bias never get a gradient" in printed
+    # nothing ran it: it may be one for later
+    notes = printed.partition("info [unreached]")[2]
+    assert "spare.weight and spare.bias never get a gradient" in notes
+    assert main(["why", "run.gsr", "encoder.weight"]) == 5
+    assert "the loss does not depend on encoder.weight" in capfd.readouterr().out
+    Path("commands").write_text("info leaves\n", "utf-8")
+    assert main(["debug", "--batch", "-x", "commands", "run.gsr"]) == 0
+    said = " ".join(capfd.readouterr().out.split())
+    assert "encoder.weight.grad never reached opt has it" in said
 
 
 def test_a_recording_of_a_run_that_failed_is_not_called_right(check: Check) -> None:

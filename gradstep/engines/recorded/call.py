@@ -13,7 +13,7 @@ from gradstep.engines.recorded.values import LIBRARY, RecordedValue, element_byt
 from gradstep.graph.model import Graph, SavedValue, Shape, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.recording.errors import BadRecording
-from gradstep.recording.facts import NONE, Flow, HookFacts, StepFacts
+from gradstep.recording.facts import NONE, Flow, HookFacts, Leaf, StepFacts
 from gradstep.recording.run import Run, not_in_full, with_flow
 from gradstep.records import (
     GENERAL,
@@ -213,6 +213,19 @@ class RecordedTensor:
     def grad(self) -> RecordedValue | None:
         """Its ``.grad`` when the call was over, None of a root."""
         return self.call.value(self.call.facts(self.index).after) if self.is_leaf else None
+
+
+class UnreachedLeaf:
+    """A leaf that an ``optimizer`` has, and to which no recorded call came."""
+
+    gradstep_library: ClassVar[str] = LIBRARY
+    requires_grad: bool = True
+    is_leaf: bool = True
+    grad: None = None
+    grad_fn: None = None
+
+    def __init__(self, leaf: Leaf, optimizer: str) -> None:
+        self.name, self.shape, self.gradstep_holder = leaf.name, leaf.shape or (), optimizer
 
 
 def rules_in(formula: str) -> list[str]:
@@ -471,6 +484,18 @@ class RecordedCall:
             if node.kind == LEAF
         }
 
+    @cached_property
+    def unreached(self) -> list[UnreachedLeaf]:
+        """The leaves of optimizers to which no recorded call came."""
+        run, here = self.run, {leaf.name for leaf in self.leaves.values()}
+        return [
+            UnreachedLeaf(run.leaves[number], group.optimizer)
+            for group in run.training.groups
+            for number in group.leaves
+            if run.leaves[number].name not in here
+            and not any(leaf.arrived for _, leaf in run.over_calls(number))
+        ]
+
     def result_of(self, index: int) -> RecordedValue | None:
         """Return what the op of node ``index`` made, or what its leaf held."""
         pair = self.drawn.pairs.get(index)
@@ -528,8 +553,11 @@ class RecordedCall:
 
 
 def names_of(call: RecordedCall) -> Names:
-    """Return the names that a call's leaves and roots had in the program."""
-    return Names({leaf.name: leaf for leaf in (*call.leaves.values(), *call.roots) if leaf.name})
+    """Return the names that a call's leaves and roots had in the program, and those of leaves to
+    which no call came."""
+    tensors: list[RecordedTensor | UnreachedLeaf] = [*call.leaves.values(), *call.roots]
+    tensors += call.unreached
+    return Names({tensor.name: tensor for tensor in tensors if tensor.name})
 
 
 _RESULTS = ("result", "result0")

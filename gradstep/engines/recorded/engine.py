@@ -17,6 +17,7 @@ from gradstep.engines.recorded.call import (
     RecordedPlan,
     RecordedTensor,
     SavedTensor,
+    UnreachedLeaf,
 )
 from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
@@ -36,7 +37,7 @@ class RecordedEngine(Engine):
     name = LIBRARY
 
     def owns(self, value: Any) -> bool:
-        return isinstance(value, RecordedTensor)
+        return isinstance(value, RecordedTensor | UnreachedLeaf)
 
     def tensors(self, roots: Iterable[RecordedTensor]) -> tuple[RecordedTensor, ...]:
         return tuple(roots)
