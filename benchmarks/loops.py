@@ -80,12 +80,12 @@ for step in range({size} * 20):
 }  # fmt: skip
 SIZES = {"autograd_core": 3, "torch": 2}
 COMMANDS = {
-    "render": ["render", "-o", "out.svg"],
+    "render": ["render", "--call", "last", "-o", "out.svg"],
     "record": ["record", "-o", "run.gsr"],
     "check": ["check"],
-    "why": ["why"],
+    "why": ["why", "--call", "last"],
     "debug --fail-on nan": ["debug", "--fail-on", "nan"],
-    "film": ["film", "-o", "film.html"],
+    "film": ["film", "--call", "last", "-o", "film.html"],
     "plot": ["plot", "-o", "plot.svg"],
 }
 

@@ -1,17 +1,21 @@
-"""What a command holds does not grow with the calls of a program: after 100 more, it has at most
-2 MB more, and no tensor or object of the program that it had not before."""
+"""What gradstep holds does not grow with the calls of a program, nor with sessions and recordings
+in it: after 100 more, it has at most 2 MB more, and no tensor or object of the program that it had
+not before."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from subprocess import CompletedProcess
+from textwrap import indent
 
 import pytest
 
 from tests.both import TORCH
-from tests.forking import run_gradstep
+from tests.forking import run_gradstep, run_python
 
 PROGRAM = """
 import gc, sys, tracemalloc, weakref
+import gradstep
 import {library} as torch
 from {library} import nn
 
@@ -30,7 +34,7 @@ def step():
     loss = (out * out).mean()
     made.extend(map(weakref.ref, (batch, batch.x, batch.mask, out, loss)))
     optimizer.zero_grad()
-    loss.backward()
+{each}
     optimizer.step()
 
 def living():
@@ -62,14 +66,94 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("library", ["autograd_core", TORCH])
-@pytest.mark.parametrize("command", COMMANDS)
-def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(PROGRAM.format(library=library))
-    leaf = ["0.weight"] if command.startswith("why") else []
-    done = run_gradstep([*COMMANDS[command], "train.py", *leaf], tmp_path)
+CALL = "loss.backward()"
+IN_PYTHON = {
+    "a session that is left": """\
+session = gradstep.Session(loss)
+session.do("next 3")
+session.abort()
+""",
+    "a session to its end": """\
+session = gradstep.Session(loss)
+session.do("finish"); session.do("previous 2"); session.do("where"); session.finish()
+""",
+    "a session that is dropped": """\
+session = gradstep.Session(loss)
+session.do("break tanh if rms >= 0"); session.do("continue"); session.do("print grad")
+""",
+    "check": "gradstep.check(loss); loss.backward()",
+    "why": "gradstep.why(loss, net[0].weight); loss.backward()",
+    "render": "gradstep.render(loss, 'one.svg'); loss.backward()",
+    "trace": """\
+with gradstep.trace(values=True):
+    again = (net(batch.x) * batch.mask).mean()
+    again.backward()
+""",
+    "a recording": """\
+with gradstep.record('one.gsr', values='all'):
+    loss.backward()
+""",
+    "a flight recorder": """\
+with gradstep.record('one.gsr', when='nan', keep=5):
+    loss.backward()
+""",
+    "a recording that is read": """\
+if len(made) == 5:
+    with gradstep.record('one.gsr', call='all'):
+        loss.backward()
+else:
+    loss.backward()
+from pathlib import Path
+from gradstep.capturing.names import Names
+from gradstep.engines.recorded import RecordedCall
+from gradstep.recording.reading import FileRun
+with FileRun(Path('one.gsr')) as run:
+    for index in run.full:
+        run.flow(index)
+        session = gradstep.Session.of_call(RecordedCall(run, index), names=Names())
+        session.do("next 3")
+""",
+}
+THINNED = ["max_size=200_000", "values='all', call='all', max_size=400_000"]
+
+
+def see_that_nothing_grew(done: CompletedProcess[str]) -> None:
     told = [line.split() for line in done.stderr.splitlines() if line[:1].isdigit()]
     assert len(told) == 1, done.stderr
     objects, nbytes = map(int, told[0])
     assert objects <= 0
     assert nbytes <= 2_000_000
+
+
+def write(folder: Path, library: str, each: str) -> None:
+    text = PROGRAM.format(library=library, each=indent(each, "    "))
+    (folder / "train.py").write_text(text)
+
+
+@pytest.mark.parametrize("library", ["autograd_core", TORCH])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path) -> None:
+    write(tmp_path, library, CALL)
+    leaf = ["0.weight"] if command.startswith("why") else []
+    see_that_nothing_grew(run_gradstep([*COMMANDS[command], "train.py", *leaf], tmp_path))
+
+
+@pytest.mark.parametrize("library", ["autograd_core", TORCH])
+@pytest.mark.parametrize("what", IN_PYTHON)
+def test_nothing_grows_with_sessions_and_recordings(
+    what: str, library: str, tmp_path: Path
+) -> None:
+    write(tmp_path, library, IN_PYTHON[what])
+    see_that_nothing_grew(run_python(["train.py"], tmp_path))
+
+
+@pytest.mark.parametrize("library", ["autograd_core", TORCH])
+@pytest.mark.parametrize("options", THINNED)
+def test_nothing_grows_where_older_calls_are_thinned(
+    options: str, library: str, tmp_path: Path
+) -> None:
+    write(tmp_path, library, CALL)
+    program = (tmp_path / "train.py").read_text()
+    opened = f"gradstep.record('one.gsr', {options}).__enter__()\nfor _ in range(20):"
+    (tmp_path / "train.py").write_text(program.replace("for _ in range(20):", opened))
+    see_that_nothing_grew(run_python(["train.py"], tmp_path))
