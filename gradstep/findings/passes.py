@@ -92,6 +92,7 @@ class SentNotFinite(NotFinite):
         so: what of the pass is not finite for that.
     """
 
+    keeps_loss = False
     amount: str = field(compare=False)
     equal: EqualValues | None = field(compare=False)
     values: tuple[tuple[str, str], ...] = field(compare=False)

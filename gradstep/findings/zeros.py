@@ -13,6 +13,7 @@ from gradstep.text import plural
 class FlatOp(Reason):
     """An op has no other derivative than 0."""
 
+    keeps_loss = False
     name: str
 
     def text(self) -> str:
@@ -29,6 +30,7 @@ class FlatOp(Reason):
 class ZeroLeaves(Reason):
     """Leaves are 0 everywhere, of which all that the op is given is a product."""
 
+    keeps_loss = False
     as_part = "zero-leaf"
     name: str = ""
     inputs: int = 0
@@ -87,6 +89,7 @@ class BeyondLimits(Reason):
 class OneElement(Reason):
     """A softmax runs over a dimension of size 1; ``ends`` is what it gives."""
 
+    keeps_loss = False
     as_part = "one-element"
     name: str
     ends: str
@@ -226,6 +229,7 @@ class Cancels(Reason):
     """The parts of a sum cancel: of the one that arrives at a ``place``, or that it sends on;
     ``origin`` is the op that they all come from, "" where there is none."""
 
+    keeps_loss = True
     place: str
     is_sent: bool = False
     origin: str = ""

@@ -69,6 +69,13 @@ def test_each_kind_is_a_frozen_record_whose_amounts_make_no_other_mistake_of_it(
         assert kind.__eq__ is not object.__eq__, kind
 
 
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_a_kind_with_a_fix_says_whether_the_first_loss_stays_the_same(kind: type[Reason]) -> None:
+    own = [each for each in kind.__mro__ if issubclass(each, Reason) and each is not Reason]
+    if any("fix" in vars(each) for each in own):
+        assert any("keeps_loss" in vars(each) for each in own)
+
+
 def test_a_rule_reads_only_the_facts_that_it_needs() -> None:
     facts = Facts(MemoryRun(Header()))
     assert {Learning, Uses} <= {*NEEDED}

@@ -36,9 +36,10 @@ def conclusions(facts: Facts) -> list[Titled]:
     """Return what is wrong with a run, worst first, causes before their symptoms."""
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
-    for rule in RUN_RULES if facts.is_complete else ():
-        reasons = () if facts.lacks(rule) else rule.find(facts.only(rule))
-        titled += [("", reason.seen_by(facts.names)) for reason in reasons]
+    rules = [rule for rule in RUN_RULES if facts.is_complete and not facts.lacks(rule)]
+    of_run = [reason for rule in rules for reason in rule.find(facts.only(rule))]
+    of_run.sort(key=lambda reason: reason.source.line if reason.source else 0)
+    titled += [("", reason.seen_by(facts.names)) for reason in of_run]
     concluded = [(title, Finding(_of_module(reason, facts.names))) for title, reason in titled]
     concluded.sort(key=lambda pair: (SEVERITIES.index(pair[1].severity), _rank(pair[1].code)))
     return list(_one_each(concluded))

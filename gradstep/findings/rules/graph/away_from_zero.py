@@ -46,6 +46,7 @@ class AwayFromZero(Advice):
         is_half: it computes in float16, in which 1e-12 is 0.
     """
 
+    keeps_loss = False
     name: str
     is_negative: bool = False
     by_number: bool = False

@@ -115,6 +115,7 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
 class Broadcast(Reason):
     """A column and a row became a matrix; ``is_likely`` where only the column is known."""
 
+    keeps_loss = False
     code = "broadcast"
     blames_line = True
     size: int = field(compare=False)

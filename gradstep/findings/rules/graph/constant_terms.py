@@ -8,34 +8,20 @@ from typing import Final
 
 from gradstep.contract.op_records import OpRecord, Record, reachable
 from gradstep.findings.facts import Forward
-from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import renamed
+from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.rules.graph.copied import Copied
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.rules.graph.terms import terms_of
 from gradstep.findings.source_lines import copies_of_numbers
 
 
 @dataclass(frozen=True)
-class CopiedTerm(Reason):
+class CopiedTerm(Copied):
     """A term is made of numbers that were copied out of tensors."""
 
     code = "constant-term"
     blames_line = True
-
-    def text(self) -> str:
-        return (
-            "the loss has a term that learns nothing: torch.tensor() copies the numbers of other "
-            "tensors, and leaves their graphs behind"
-        )
-
-    def remedy(self) -> str:
-        return "join them with torch.stack(), or torch.cat()"
-
-    def fix(self) -> tuple[Fix, ...]:
-        return renamed(self.source, "tensor", "stack")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("tensor",)
+    so = "the loss has a term that learns nothing"
 
 
 @dataclass(frozen=True)

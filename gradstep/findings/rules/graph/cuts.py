@@ -140,6 +140,8 @@ class WrongEstimator(Cut):
 class NotRecomputed(Cut):
     """A reentrant checkpoint was given nothing with a graph."""
 
+    keeps_loss = True
+
     def clause(self) -> str:
         return "checkpoint() keeps no graph where none of its inputs requires a gradient"
 
@@ -254,13 +256,16 @@ class ConstantGradient(Cut):
             "it"
         )
 
+    def advice(self) -> str:
+        return "pass create_graph=True to differentiate a penalty on gradients"
+
     def text(self) -> str:
         return super().text() if self.leaves else self.clause()
 
     def remedy(self) -> str:
         return (
-            "pass create_graph=True to differentiate a penalty on gradients; if it is meant as a "
-            "constant, leave this finding out with --ignore create-graph"
+            f"{self.advice()}; if it is meant as a constant, leave this finding out with --ignore "
+            "create-graph"
         )
 
     def fix(self) -> tuple[Fix, ...]:

@@ -22,6 +22,7 @@ _SOFTMAX: Final = ("softmax", "log_softmax")
 class SoftmaxOverSamples(Reason):
     """A softmax sums to 1 over the samples of a batch, not over the outputs of each."""
 
+    keeps_loss = False
     code = "softmax-dim"
     blames_line = True
     name: str
@@ -45,6 +46,7 @@ class SoftmaxOverSamples(Reason):
 class SoftmaxOverOtherKeys(Reason):
     """A softmax runs along ``dim``, and the product after it sums over ``summed``."""
 
+    keeps_loss = False
     code = "softmax-dim"
     blames_line = True
     dim: int

@@ -26,6 +26,7 @@ _MOST = 1 << 20  # elements of leaves that are compared
 class EqualLeaves(Reason):
     """Two weights begin equal, and are trained apart; ``stay`` if they are equal at the end."""
 
+    keeps_loss = False
     code = "equal-leaves"
     frees_leaves = True
     stay: bool = field(default=False, compare=False)

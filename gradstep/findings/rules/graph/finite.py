@@ -81,6 +81,7 @@ class Beginning(NotFinite):
     ``finds`` is the command that finds out more, and ``call`` what its ``--call`` is given.
     """
 
+    keeps_loss = False
     trouble: Trouble
     name: str
     verb: Literal["produces", "has", "saved"]
@@ -192,6 +193,8 @@ class Beginning(NotFinite):
 @dataclass(frozen=True)
 class Unmasked(Advice):
     """Leaves a row of a softmax that is masked everywhere finite."""
+
+    keeps_loss = False
 
     def remedy(self) -> str:
         return "mask with a large negative number, which leaves such a row finite"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Record, frozen_among, reachable
-from gradstep.findings.finding import Finding, Fix, Meaning, Reason
-from gradstep.findings.fixes import renamed
+from gradstep.findings.finding import Finding, Meaning, Reason
+from gradstep.findings.rules.graph.copied import Copied
 from gradstep.findings.source_lines import assigned, calls_of, under_no_grad
 from gradstep.graph.model import Source
 
@@ -63,23 +63,10 @@ class Frozen(_NoGraph):
 
 
 @dataclass(frozen=True)
-class CopiedNumbers(_NoGraph):
+class CopiedNumbers(Copied, _NoGraph):
     """The loss is made of numbers that were copied out of tensors."""
 
-    def text(self) -> str:
-        return (
-            "the loss has no graph: torch.tensor() makes a new tensor of the numbers in others, "
-            "and leaves their graphs behind"
-        )
-
-    def remedy(self) -> str:
-        return "join them with torch.stack(), or torch.cat()"
-
-    def fix(self) -> tuple[Fix, ...]:
-        return renamed(self.source, "tensor", "stack")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("tensor",)
+    so = "the loss has no graph"
 
 
 def _switched_off(name: str, at: Source) -> Reason:

@@ -31,6 +31,7 @@ MOVING: Final = (
 class SquashedTwice(Reason):
     """The op ``name`` makes probabilities of scores, and the ``loss`` at ``loss_at`` does, too."""
 
+    keeps_loss = False
     code = "squashed-twice"
     blames_line = True
     name: str
@@ -54,6 +55,7 @@ class SquashedTwice(Reason):
 class Probabilities(Reason):
     """A ``loss`` takes logarithms, and the op ``name`` gives it probabilities."""
 
+    keeps_loss = False
     code = "probabilities"
     name: str
     loss: str

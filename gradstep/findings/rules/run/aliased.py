@@ -22,6 +22,7 @@ _COPIES: Final = re.compile(
 class Aliased(Reason):
     """A module that is called a ``copy`` is the ``original``."""
 
+    keeps_loss = True
     code = "aliased"
     copy: str
     original: str

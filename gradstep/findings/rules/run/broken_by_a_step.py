@@ -22,6 +22,7 @@ class BrokenByStep(NotFinite):
     """A step of an optimizer, made as a ``kind`` at ``made``, broke leaves of a ``dtype``; by
     its ``eps``, where that is 0 in float16."""
 
+    keeps_loss = False
     optimizer: str
     dtype: str
     eps: float | None

@@ -28,6 +28,7 @@ class Collapsed(Reason):
     """All weights of an optimizer, of a ``kind``, have ``left`` of their size: its weight ``decay``
     pulls, or, where that is None, a term of the loss."""
 
+    keeps_loss = False
     code = "collapse"
     optimizer: str
     left: float

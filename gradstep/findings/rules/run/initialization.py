@@ -50,6 +50,7 @@ def has_equal_rows(tensor: Any, apart: float = 0.0) -> bool:
 class EqualRows(Reason):
     """The units of layers began equal, and are; ``file`` is that of the program."""
 
+    keeps_loss = False
     code = "initialization"
     after = ("stale-grad",)
     file: str

@@ -44,6 +44,7 @@ class Optimizers(Fact):
 class NewParameters(Reason):
     """So many parameters are made anew for each call; ``is_copy`` if of a value."""
 
+    keeps_loss = False
     code = "made-anew"
     count: int
     shapes: tuple[tuple[int, ...], ...]

@@ -25,6 +25,7 @@ _LIKE: Final = 0.85
 class Misspelt(Reason):
     """Tensors or modules have an attribute where another one is meant; ``is_set`` in its line."""
 
+    keeps_loss = False
     code = "misspelt"
     holders: tuple[str, ...]
     attribute: str

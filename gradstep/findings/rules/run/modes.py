@@ -24,6 +24,7 @@ _CALLS = 2
 class EvalMode(Reason):
     """Modules are in evaluation mode ``since`` a call; the first one is used at a line."""
 
+    keeps_loss = False
     code = "eval-mode"
     modules: tuple[str, ...]
     since: int

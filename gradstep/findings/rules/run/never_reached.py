@@ -11,9 +11,9 @@ from gradstep.findings.facts import Facts, Forward, Objects
 from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import renamed, with_argument
-from gradstep.findings.rules.graph.cuts import ConstantGradient
+from gradstep.findings.rules.graph.cuts import ConstantGradient, Cut, NotRecomputed
 from gradstep.findings.rules.graph.leaves import Unreached
+from gradstep.findings.rules.run.sampled import Sampled
 from gradstep.findings.source_lines import assigned, calls_of
 
 
@@ -21,13 +21,14 @@ from gradstep.findings.source_lines import assigned, calls_of
 class NeverReached(Unreached):
     """An ``optimizer`` has leaves to which none of the calls came; ``cause`` is the likely one."""
 
+    keeps_loss = False
     optimizer: str
     count: int
-    cause: Reason | None
+    cause: Cut | None
 
     def text(self) -> str:
         gets, them = self.of("gets", "get"), self.of("it", "them")
-        likely = "" if self.cause is None else f", likely because {self.cause.text()}"
+        likely = "" if self.cause is None else f", likely because {self.cause.clause()}"
         none = f"none of the {self.count:,} calls" if self.count > 1 else "the only call never"
         return (
             f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and "
@@ -36,7 +37,7 @@ class NeverReached(Unreached):
 
     def remedy(self) -> str:
         if self.cause is not None:
-            return self.cause.remedy()
+            return self.cause.advice()
         return (
             f"use {self.of('it', 'them')} in the loss after which {self.optimizer}.step() runs, "
             "without detach() or no_grad() on the way"
@@ -47,54 +48,6 @@ class NeverReached(Unreached):
 
     def calls(self) -> tuple[str, ...]:
         return () if self.cause is None else self.cause.calls()
-
-
-@dataclass(frozen=True)
-class Constants(Reason):
-    """autograd.grad() returned constants."""
-
-    def text(self) -> str:
-        return "autograd.grad() without create_graph=True returned constants"
-
-    def remedy(self) -> str:
-        return "pass create_graph=True to autograd.grad()"
-
-    def calls(self) -> tuple[str, ...]:
-        return ("grad",)
-
-
-@dataclass(frozen=True)
-class Sampled(Reason):
-    """A distribution was sampled without a gradient."""
-
-    def text(self) -> str:
-        return "sample() passes no gradient to the parameters of a distribution"
-
-    def remedy(self) -> str:
-        return "use rsample() instead of sample()"
-
-    def fix(self) -> tuple[Fix, ...]:
-        return renamed(self.source, "sample", "rsample")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("sample",)
-
-
-@dataclass(frozen=True)
-class Reentrant(Reason):
-    """A reentrant checkpoint keeps no graph."""
-
-    def text(self) -> str:
-        return "checkpoint() keeps no graph where no input requires a gradient"
-
-    def remedy(self) -> str:
-        return "pass use_reentrant=False to checkpoint()"
-
-    def fix(self) -> tuple[Fix, ...]:
-        return with_argument(self.source, "checkpoint", "use_reentrant", "False")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("checkpoint",)
 
 
 @dataclass(frozen=True)
@@ -144,16 +97,16 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
                 )  # fmt: skip
 
 
-def _likely(facts: Facts) -> Reason | None:
+def _likely(facts: Facts) -> Cut | None:
     """Return what may be the cause."""
     for _, reason in facts.seen:
         if isinstance(reason, ConstantGradient) and not reason.is_note:
-            return Constants(source=reason.source)
+            return reason
     if sampled := calls_of("sample", facts.file):
         return Sampled(source=sampled[0])
     for at in calls_of("checkpoint", facts.file):
         if "use_reentrant=True" in getline(*at):
-            return Reentrant(source=at)
+            return NotRecomputed(source=at)
     return None
 
 

@@ -21,22 +21,19 @@ _HAVE_RSAMPLE: Final = re.compile(
 
 
 @dataclass(frozen=True)
-class CutBySampling(Reason):
-    """A sample has no graph, where there could be one."""
+class Sampled(Cut):
+    """A distribution that could give samples with a gradient gave one without."""
 
-    code = "cut"
-    blames_line = True
-    after = ("not-finite",)
-    explained_here_by = ("unreached",)
+    keeps_loss = False
 
-    def text(self) -> str:
-        return (
-            "sample() passes no gradient to the parameters of its distribution, and the loss uses "
-            "its result"
-        )
+    def clause(self) -> str:
+        return "sample() passes no gradient to the parameters of its distribution"
+
+    def advice(self) -> str:
+        return "use rsample() instead of sample()"
 
     def remedy(self) -> str:
-        return "use rsample() instead of sample()"
+        return self.advice()
 
     def fix(self) -> tuple[Fix, ...]:
         return renamed(self.source, "sample", "rsample")
@@ -59,7 +56,7 @@ def sampled(facts: Facts) -> Iterator[Reason]:
             and not calls_of("log_prob", at.file)
             and _HAVE_RSAMPLE.search("".join(linecache.getlines(at.file)))
         ):
-            yield CutBySampling(leaves=reason.leaves, source=at, other=reason.other)
+            yield Sampled(leaves=reason.leaves, source=at, other=reason.other)
             return
 
 

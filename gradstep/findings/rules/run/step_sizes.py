@@ -40,6 +40,7 @@ class _Steps(Reason):
     """Each step of an ``optimizer`` changes leaves by a ``ratio`` of their size."""
 
     keeps_loss = True
+    after = ("vanishing", "exploding", "saturated")
     optimizer: str
     rate: float | None
     ratio: float
@@ -89,6 +90,7 @@ class ClippedScaled(Reason):
 
     code = "small-steps"
     keeps_loss = True
+    after = ("vanishing", "exploding", "saturated")
     optimizer: str
     ratio: float
     has_scaler: bool

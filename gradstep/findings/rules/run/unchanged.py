@@ -65,6 +65,7 @@ class BySchedule(Reason):
     """The learning rate is 0, or too low, and a scheduler may have made it so; ``is_end`` where
     that is the end of the run."""
 
+    keeps_loss = True
     cause: Hindrance
     schedule: Schedule
     is_end: bool = False
@@ -83,6 +84,7 @@ class BySchedule(Reason):
 class NeverSteps(Reason):
     """No line after that of the ``call`` lets the optimizer step."""
 
+    keeps_loss = True
     optimizer: str
     call: Source
 
@@ -101,6 +103,7 @@ class NeverSteps(Reason):
 class Cleared(Reason):
     """zero_grad() runs between the ``call`` and the step."""
 
+    keeps_loss = True
     call: Source
 
     def text(self) -> str:

@@ -42,6 +42,7 @@ class ZeroGradient(Reason):
     """The gradient of leaves is exactly 0 in all ``count`` calls, or ``since`` the one of a title;
     ``because`` of something, None where that is unknown."""
 
+    keeps_loss = False
     code = "zero-grad"
     after = ("unchanged",)
     explained_here_by = ("out-of-reach",)
