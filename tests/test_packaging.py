@@ -87,7 +87,7 @@ def test_the_wheel_needs_little_and_its_extras_bring_what_messages_say(
 ) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     needs = re.findall(
-        r"^Requires-Dist: ([\w-]+)(?:\[.*?\])?[^;\n]*(?:; .*extra == '(\w+)')?$",
+        r"^Requires-Dist: ([\w-]+)(?:\[.*?\])?[^;\n]*(?:; extra == '(\w+)')?$",
         wheel.read(name).decode(), re.M,
     )  # fmt: skip
     needed = {package for package, extra in needs if not extra}
