@@ -200,8 +200,9 @@ class Watch:
         facts.looked_at.append(look.facts.index)
         for fact in self._gathered:
             fact.closely(look)
-        self._leaves.learn(engine, engine.accumulated(call), names)
         findings = findings_of(tuple(call.roots), names, facts.given)  # their graph is read once
+        # which has found names of what only ops know
+        self._leaves.learn(engine, engine.accumulated(call), names)
         reasons = [finding.reason for finding in findings]
         missed = {name for each in reasons if isinstance(each, Unreached) for name in each.leaves}
         leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []
