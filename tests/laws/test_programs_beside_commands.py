@@ -99,6 +99,10 @@ long.sum().backward()
 tell(dict(long.grad_fn.metadata))
 del long
 """
+EDGE: Final = """
+edge = torch.autograd.graph.get_gradient_edge(v0)
+tell(plain(torch.autograd.grad((v0.sin() * v0).sum(), edge)[0]))
+"""
 NAN_AT_ONCE: Final = """
 v0.register_hook(lambda g: tell("hook", plain(g)))
 (v0 - v0.detach() + x1 * 0).sqrt().sum().backward()
@@ -184,6 +188,7 @@ for n in range(3):
             [CHECK, CHECK_ALL, FILM, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="grad_fn.metadata is the program's",
         ),
+        pytest.param(EDGE, [CHECK, CHECK_ALL], id="an input may be a GradientEdge"),
         pytest.param(
             OPS,
             [CHECK, FILM, RENDER, RECORD, RECORD_VALUES, FAIL_ON, FAIL_ON_LARGE, DEBUG, WHY],

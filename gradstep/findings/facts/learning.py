@@ -57,7 +57,8 @@ class Learning(Fact):
         else:
             reached = list(look.engine.accumulated(look.call))
         self.reached.update(filter(None, map(look.names.of, reached)))
-        self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if leaf is not None)
+        # an input may be a GradientEdge, which is no tensor
+        self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if is_tensor(leaf))
 
     def closely(self, look: Look) -> None:
         names = look.names
