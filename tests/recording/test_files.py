@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
+from gradstep.findings.report import report_on_recording
 from gradstep.graph.statistics import statistics
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
@@ -69,7 +70,7 @@ def recorded(path: Path, steps: int = 12, **options: object) -> None:
 def read_all(path: Path) -> int:
     """Read all that a recording has; returns how many calls."""
     with FileRun(path) as run:
-        _ = run.header, run.notes, run.warnings, run.leaves
+        _ = run.header, run.notes, run.warnings, run.leaves, run.training, run.incomplete
         for call in run.calls():
             run.of_leaves(call.index)
             flow = run.flow(call.index)
@@ -247,6 +248,10 @@ def test_what_is_no_recording_is_told_apart(sample: Path, tmp_path: Path) -> Non
         ("DROP TABLE notes", "its tables"),
         ("DELETE FROM meta", "damaged"),
         ("UPDATE calls SET level = 'odd'", "damaged"),
+        ("REPLACE INTO meta VALUES ('training', '[[], [], [99]]')", "leaves are missing"),
+        ("REPLACE INTO meta VALUES ('training', '[[], [], [-1]]')", "damaged"),
+        ("REPLACE INTO meta VALUES ('training', '[[], [], {}]')", "damaged"),
+        ("REPLACE INTO meta VALUES ('training', '[[]]')", "damaged"),
         ("UPDATE calls SET structure = 77", "damaged"),
         ("UPDATE leaves SET leaf = leaf + 100", "leaves are missing"),
         ("UPDATE leaves SET shape = '[[[[1,'", "damaged"),
@@ -302,6 +307,8 @@ def test_a_damaged_file_is_read_or_refused(first: int, sample: Path, tmp_path: P
         path.write_bytes(fuzzed(data, random.Random(seed)))
         try:
             read_all(path)
+            with FileRun(path) as run:
+                report_on_recording(run, "run.gsr", ())
         except RecordingError:
             refused += 1
     assert refused > 5
