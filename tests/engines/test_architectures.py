@@ -97,6 +97,6 @@ def test_both_engines_call_dropout_dropout(
         arguments = ["render", "--view", "forward", "--format", "txt", "-o", "-", *options]
         assert main([*arguments, "train.py"]) == 0
         titles = [line.split()[0] for line in capsys.readouterr().out.splitlines()[3:]]
-        assert [one for one in titles if one.startswith(("dropout", "mul"))] == [
-            "dropout:1", "mul", "dropout:2", "dropout:3",
+        assert [one for one in titles if one.startswith(("dropout", "hidden"))] == [
+            "dropout:1", "hidden", "dropout:2", "dropout:3",
         ]  # fmt: skip
