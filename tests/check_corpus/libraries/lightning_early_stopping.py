@@ -40,14 +40,14 @@ class Regression(pl.LightningModule):
 
 pl.seed_everything(0, verbose=False)
 x = torch.randn(160, 4)
-y = x.sum(1, keepdim=True).sin()
+y = x.sum(1, keepdim=True).tanh()
 train = DataLoader(TensorDataset(x[:128], y[:128]), 16, shuffle=True)
 test = DataLoader(TensorDataset(x[128:], y[128:]), 32)
 model = Regression()
 trainer = pl.Trainer(
     max_epochs=8,
     gradient_clip_val=1.0,
-    callbacks=[EarlyStopping("val_loss", patience=3)],
+    callbacks=[EarlyStopping("val_loss", patience=4)],
     accelerator="cpu",
     logger=False,
     enable_checkpointing=False,

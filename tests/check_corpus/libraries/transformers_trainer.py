@@ -27,7 +27,7 @@ model = BertForSequenceClassification(
 def sentence():
     words = torch.randint(2, 64, (12,))
     label = torch.randint(2, ())
-    words[3] = label  # the word that decides
+    words[3:6] = label  # the words that decide
     return {"input_ids": words, "attention_mask": torch.ones_like(words), "labels": label}
 
 
@@ -35,8 +35,8 @@ train, test = [sentence() for _ in range(128)], [sentence() for _ in range(32)]
 with tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(
         output_dir=folder,
-        num_train_epochs=6,
-        per_device_train_batch_size=16,
+        num_train_epochs=5,
+        per_device_train_batch_size=8,
         gradient_accumulation_steps=2,
         learning_rate=3e-3,
         warmup_steps=4,

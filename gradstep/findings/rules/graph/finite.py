@@ -230,8 +230,9 @@ def _finite(node: ast.expr) -> str | None:
 
 def find_not_finite(subject: Subject) -> Iterator[Reason]:
     """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
-    infinite on purpose, and leave the loss finite.  Of a forward pass that was not traced, what
-    the graph itself tells of the loss."""
+    infinite on purpose, and leave the loss finite.  A NaN in values without a gradient that leaves
+    the loss finite is a note: other elements were picked.  Of a forward pass that was not traced,
+    what the graph itself tells of the loss."""
     values = ForwardValues(subject.engine, subject.origins)
     roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
@@ -241,7 +242,8 @@ def find_not_finite(subject: Subject) -> Iterator[Reason]:
     for trouble, starts in places:
         origin = values.first(starts, trouble)
         if origin is not None:
-            yield _beginning(subject, values, origin, trouble)
+            is_left_out = starts is results and not origin[0].requires_grad
+            yield replace(_beginning(subject, values, origin, trouble), is_note=is_left_out)
             return
     for root in () if subject.origins else subject.engine.tensors(subject.roots):
         known = subject.engine.statistics(subject.user_tensor(root))
@@ -517,6 +519,7 @@ RULES: Final = (
         "The finding names where it began. All that is computed from it is wrong.",
         "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
         "A gradient scaler skips such a step now and then: that is only a note. So is a trial of a "
-        "sampler, or of a search, that went too far, where later ones on its line are finite.",
+        "sampler, or of a search, that went too far, where later ones on its line are finite; and "
+        "a NaN in values without a gradient of which the loss uses other elements.",
     ), needs=(Forward, Numbers), in_run=of_trial),
 )  # fmt: skip

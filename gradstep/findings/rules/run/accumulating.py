@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Final
 
 from gradstep.findings.facts import Facts
@@ -79,11 +79,14 @@ def accumulating(facts: Facts) -> Iterator[Reason]:
 
 
 def _used_again(history: History) -> int:
+    """Count the calls of one line that added to a gradient which a step had used, where a step then
+    used the sum: that of a critic, to which the loss of the actor adds, is cleared before."""
     return sum(
         bool(after.facts.update_rms)
         and before.call.line == after.call.line
         and _is_kept(before, after)
-        for before, after in pairwise(history.seen)
+        and (later is None or bool(later.facts.update_rms))
+        for (before, after), later in zip_longest(pairwise(history.seen), history.seen[2:])
     )
 
 

@@ -41,21 +41,25 @@ class ConstantLoss(Reason):
 
 def constant_loss(facts: Facts) -> Iterator[Reason]:
     """Yield lines of which five calls in a row had exactly the same loss, though gradients that
-    were not 0; not those whose gradients were not finite, after which a step may be skipped."""
+    were not 0, and none later had another one; not those whose gradients were not finite, after
+    which a step may be skipped. A net whose outputs are steps begins to learn after a while."""
     for line, calls in lines_of(facts.run):
-        before, count = None, 0
+        before, count, last = None, 0, None
         for call in calls:
             if call.is_troubled or call.loss is None:
                 before, count = None, 0
                 continue
             count = count + 1 if call.loss == before else 1
             before = call.loss
-            if count == _SAME and any(
+            if count == 1:
+                last = None
+            elif count == _SAME and any(
                 leaf.arrived and leaf.after is not None and leaf.after.rms > 0
                 for leaf in facts.run.of_leaves(call.index)
             ):
-                yield ConstantLoss(call.loss, source=line)
-                break
+                last = call.loss
+        if last is not None:
+            yield ConstantLoss(last, source=line)
 
 
 RULES: Final = (

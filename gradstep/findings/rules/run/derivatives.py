@@ -16,6 +16,8 @@ from gradstep.guest.own_files import is_own_file
 
 _CHECKED: Final = 2
 """Calls of a line in which derivatives are compared with finite differences."""
+_CLOSE: Final = 0.01
+"""How far an approximation may be off, as a part of the derivative."""
 
 
 class Checks(Fact):
@@ -44,7 +46,8 @@ class Checks(Fact):
 @dataclass(frozen=True)
 class WrongDerivative(Reason):
     """What finite differences say of an op's ``rule``, which is None where that is not the
-    program's."""
+    program's. One that ``is_close`` may be an approximation.
+    """
 
     code = "derivative"
     blames_line = True
@@ -57,12 +60,17 @@ class WrongDerivative(Reason):
     causes: tuple[str, ...]
     ignores_gradient: bool
     rule: Source | None
+    is_close: bool
 
     def text(self) -> str:
+        if self.is_close:
+            return f"the backward of {self.name} is within {_CLOSE:.0%} of finite differences"
         why = f"; {', '.join(self.causes)}" if self.causes else ""
         return f"the backward of {self.name} is wrong: {'; '.join(self.claims)}{why}"
 
     def remedy(self) -> str:
+        if self.is_close:
+            return "nothing to do if it is meant as an approximation"
         if self.rule is None:
             return "this is no function of yours: please report it"
         return "return the derivative of forward, times the gradient that backward was given"
@@ -86,9 +94,11 @@ def derivatives(facts: Facts) -> Iterator[Reason]:
             continue  # forward is flat, as round() is: a straight-through estimator
         causes = tuple(dict.fromkeys(part.cause for part in bad if part.cause))
         rule = None if first.rule is None or is_own_file(first.rule.file) else first.rule
+        errors = [part.relative_error for part in bad]
+        is_close = all(error is not None and error < _CLOSE for error in errors)
         yield WrongDerivative(
             first.op.removesuffix("Backward"), tuple(part.claim for part in bad), causes,
-            any(part.ignores_gradient for part in bad), rule,
+            any(part.ignores_gradient for part in bad), rule, is_close, is_note=is_close,
             address=first.address, index=first.index, source=first.source,
             other=None if rule is None else returned(rule) or rule, found=1 + len(others),
         )  # fmt: skip

@@ -1,0 +1,22 @@
+"""A simple vision transformer of vit-pytorch, whose images have a masked part."""
+
+import torch
+from torch import nn
+from vit_pytorch import SimpleViT
+
+torch.manual_seed(0)
+model = SimpleViT(
+    image_size=16, patch_size=4, channels=1, num_classes=3, dim=32, depth=2, heads=2, mlp_dim=64
+)
+optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+history = []
+for step in range(30):
+    labels = torch.randint(3, (16,))
+    images = 0.2 * torch.randn(16, 1, 16, 16) + labels.view(-1, 1, 1, 1) - 1
+    images[:, :, 4:8, 4:8] = 0
+    loss = nn.functional.cross_entropy(model(images), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    history.append(loss.item())
+assert history[-1] < 0.6 * history[0]
