@@ -1,4 +1,4 @@
-"""A simple vision transformer of vit-pytorch, whose images have a masked part."""
+"""A simple vision transformer of vit-pytorch: in which direction are the ramps?"""
 
 import torch
 from torch import nn
@@ -12,8 +12,10 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
 history = []
 for step in range(30):
     labels = torch.randint(3, (16,))
-    images = 0.2 * torch.randn(16, 1, 16, 16) + labels.view(-1, 1, 1, 1) - 1
-    images[:, :, 4:8, 4:8] = 0
+    images = 0.2 * torch.randn(16, 1, 16, 16)
+    ramps = torch.arange(16.0) % 4
+    images[labels == 1] += ramps
+    images[labels == 2] += ramps.unsqueeze(1)
     loss = nn.functional.cross_entropy(model(images), labels)
     optimizer.zero_grad()
     loss.backward()
