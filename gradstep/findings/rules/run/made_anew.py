@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from linecache import getline
 from math import prod
 from typing import Any, Final
-from weakref import ref
+from weakref import WeakSet
 
 from gradstep.findings.facts import Fact, Facts, Look, Objects
 from gradstep.findings.facts.history import Seen, histories
@@ -27,16 +27,16 @@ _OPTIMIZERS: Final = 5
 
 
 class Optimizers(Fact):
-    """How many optimizers a name had, one after the other."""
+    """How many optimizers a name had; those that take turns, as arguments do, count once each."""
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self._last: dict[str, ref[Any]] = {}
+        self._known: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
     def before(self, look: Look) -> None:
         for name, optimizer in look.names.optimizers.items():
-            if name not in self._last or self._last[name]() is not optimizer:
-                self._last[name] = ref(optimizer)
+            if optimizer not in self._known[name]:
+                self._known[name].add(optimizer)
                 self.counts[name] += 1
 
 
