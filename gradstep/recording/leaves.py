@@ -129,9 +129,16 @@ class LeafWatch:
             size = None if shape is None else prod(shape)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
         groups = tuple([self._group(names, *pair) for pair in trained])
-        training = Training(
-            groups, tuple(names.scalers), self._idle(engine, tensors, names, groups)
+        self._trains(
+            Training(groups, tuple(names.scalers), self._idle(engine, tensors, names, groups))
         )
+
+    def end(self, names: Names) -> None:
+        """Take note of what optimizers do now: a schedule may have changed their rates since."""
+        groups = tuple([self._group(names, *pair) for pair in names.trained()])
+        self._trains(self._training._replace(groups=groups))
+
+    def _trains(self, training: Training) -> None:
         if training != self._training:
             self._training = training
             self._sink.add_training(training)

@@ -89,6 +89,7 @@ class Watch:
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
         self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
         self._left = 0.0
+        self._names: Names | None = None
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
 
@@ -107,6 +108,14 @@ class Watch:
                 self._run.add_incomplete(index)
             with within_fence("the names of leaves"), engine_of_call(call).unseen():
                 names.keep_leaves()
+
+    def end(self, *, is_cut_short: bool) -> Facts:
+        """Return the facts of a run that is over."""
+        self.facts.is_cut_short = is_cut_short
+        if self._names is not None:
+            with within_fence("the optimizers"):
+                self._leaves.end(self._names)
+        return self.facts
 
     def _look_and_carry_out(
         self, call: BackwardCall, names: Names, number: int
@@ -196,7 +205,7 @@ class Watch:
         look.looks, look.is_traced = self._looks[self._line], self._is_traced
         look.order = engine.plan(call.roots).order
         self._nodes[look.facts.index] = len(look.order)
-        facts.names = names
+        self._names = facts.names = names
         facts.looked_at.append(look.facts.index)
         for fact in self._gathered:
             fact.closely(look)

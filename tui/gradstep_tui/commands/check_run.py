@@ -112,8 +112,8 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         progress.close()
     if isinstance(ran.failure, KeyboardInterrupt):
         ended_by = "ctrl+c"
-    watch.facts.is_cut_short = bool(ended_by or ran.failure)
-    return RunChecked(ran, watch.facts, ended_by)
+    facts = watch.end(is_cut_short=bool(ended_by or ran.failure))
+    return RunChecked(ran, facts, ended_by)
 
 
 def _look_at_tensor(watch: Watch, subject: Found) -> None:
