@@ -16,7 +16,6 @@ from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.engines.pytorch.formulas import Derivative, entry_of, signed
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode
-from gradstep.engines.pytorch.origins import Constant
 from gradstep.engines.pytorch.private import (
     TensorBase,
     grad_enabled,
@@ -242,12 +241,11 @@ def _inputs(node: TorchNode, entry: Derivative | None) -> list[Any]:
 
 
 def _noted(node: TorchNode, op: Any, name: str) -> Any:
-    """Return an argument of an op that was noted when it ran: a number, or a tensor that is still
-    as it was; else None."""
-    noted = node.graph.origins.given.get(node.sequence_nr, ())
-    names = [argument.name for argument in schema_of(op).arguments] if noted else []
-    value = noted[names.index(name)] if name in names[: len(noted)] else None
-    return value() if isinstance(value, Constant) else value
+    """Return an argument of an op that was noted when it ran, None where none was."""
+    names = [] if op is None else [argument.name for argument in schema_of(op).arguments]
+    if name not in names:
+        return None
+    return node.graph.origins.given_to(node.sequence_nr, names.index(name))
 
 
 def _without_derivative(node: TorchNode, entry: Derivative | None, op: Any) -> list[torch.Tensor]:

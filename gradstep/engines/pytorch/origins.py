@@ -61,6 +61,7 @@ from gradstep.engines.pytorch.private import (
     torch_c,
     uncompiled,
     unobserved,
+    version_counter,
 )
 from gradstep.engines.pytorch.schema import tensors_in
 from gradstep.engines.pytorch.unwritten import HANDS_OUT
@@ -71,33 +72,12 @@ DROPOUT: Final = "dropout"
 MOST_CALLS = 100
 """Calls of ``backward`` of which is remembered what they freed."""
 MOST_GIVEN: Final = 20_000
-"""Ops of which it is remembered what constants they were given."""
+"""Constants that ops were given, and are remembered."""
+_TENSOR: Final = torch.Tensor
 MANY = 100_000
 """Lines, or modules, beyond which those of graphs that the program has freed are forgotten."""
 MOST = 1_000_000
 """Lines, or modules, that are remembered; a graph that is older than so many calls has none."""
-
-
-class Constant:
-    """A tensor that needs no gradient, as long as it lives and is not changed."""
-
-    __slots__ = ("_tensor", "_version")
-
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self._tensor, self._version = ref(tensor), version_of((tensor,))
-
-    def __call__(self) -> torch.Tensor | None:
-        """Return it, None where it has gone, or was changed."""
-        tensor = self._tensor()
-        if tensor is None or self._version is None or version_of((tensor,)) != self._version:
-            return None
-        return tensor
-
-
-def _constant(value: Any) -> Any:
-    if isinstance(value, torch.Tensor):
-        return None if value.requires_grad else Constant(value)
-    return value if isinstance(value, int | float) else None
 
 
 class Origin(NamedTuple):
@@ -132,7 +112,7 @@ class Origins:
         self._lines: list[Source] = []
         self._dropouts: set[int] = set()  # the numbers of nodes
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
-        self.given: dict[int, tuple[Any, ...]] = {}  # constants that no node saves, see give()
+        self.given: dict[tuple[int, int], Any] = {}  # constants that no node saves, see give()
         self.first_handle = RemovableHandle.next_id  # of a hook of the program's
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
@@ -252,12 +232,28 @@ class Origins:
 
     def give(self, number: int, arguments: Sequence[Any]) -> None:
         """Note which constants the op of node ``number`` was given, if any."""
-        given = tuple(map(_constant, arguments))
-        if any(value is not None for value in given):
-            self.given[number] = given
-            if len(self.given) > MOST_GIVEN:
-                for old in [*self.given][: MOST_GIVEN // 2]:
-                    del self.given[old]
+        for at, value in enumerate(arguments):
+            kind = type(value)
+            if kind is float or kind is int:
+                self.given[number, at] = value
+            elif kind is _TENSOR and not value.requires_grad:
+                try:
+                    version = version_counter(value)
+                except RuntimeError:  # one made in inference mode has none
+                    continue
+                self.given[number, at] = ref(value), version
+        if len(self.given) > MOST_GIVEN:
+            for old in [*self.given][: MOST_GIVEN // 2]:
+                del self.given[old]
+
+    def given_to(self, number: int, at: int) -> Any:
+        """Return a constant that the op of node ``number`` was given at a place: a number, or a
+        tensor that is still as it was then; else None."""
+        given = self.given.get((number, at))
+        if type(given) is not tuple:
+            return given
+        tensor = given[0]()
+        return None if tensor is None or version_of((tensor,)) != given[1] else tensor
 
     def forget(self) -> None:
         """Forget the places of all that was made so far."""
