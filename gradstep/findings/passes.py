@@ -16,6 +16,7 @@ from gradstep.contract.protocol import Engine
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
+from gradstep.engines.recorded import RecordedCall
 from gradstep.findings.finding import ANY_PROGRAM, Fix, Program, Reason
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.reports.stop import elements_there, first_element
@@ -26,6 +27,7 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
 from gradstep.guest.fence import carried_out
 from gradstep.guest.own_files import is_own_file
+from gradstep.recording.run import Run
 from gradstep.records import LEAF, BackwardCall, Gradients
 from gradstep.text import listed
 
@@ -236,6 +238,17 @@ def passed_in(session: PassSession) -> Passed | None:
     return Passed((_explained(session, trouble),), True, False, None)
 
 
+def made_in_recorded(run: Run, index: int) -> Reason | None:
+    """Return what made the first gradient that is not finite in a call of a recording, which has it
+    in full; None where all are finite."""
+    call = RecordedCall(run, index)
+    names = Names({leaf.name: leaf for leaf in call.leaves.values() if leaf.name})
+    trouble = _not_finite(call, engine_of_call(call), call.order, names, ())
+    if trouble is None or not trouble.of_gradients:
+        return None
+    return _explained(PassSession.of_call(call, names=names, call=call.number), trouble)
+
+
 def _not_finite(
     call: BackwardCall, engine: Engine, order: Sequence[Any], names: Names, returned: Any
 ) -> GradientsNotFinite | None:
@@ -294,7 +307,7 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
     advice: Reason
     if rule is not None and not is_own_file(rule.file):
         advice = LookAtCode()
-    elif not equal and known.trouble == "inf" and _is_large(there, gradient):
+    elif not equal and known.trouble == "inf" and _is_large(session, index, there, gradient):
         advice = TooWide()
     else:
         advice = AwayFromZero(
@@ -302,16 +315,21 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
             source=source,
         )  # fmt: skip
     return SentNotFinite(
-        amount_text(known, known.trouble, gradient.array), equal,
+        amount_text(known, known.trouble, gradient.array if gradient.has_numbers else None), equal,
         tuple((operand(source, stem, name), format_element(n)) for name, n in inputs or results),
         tuple((name, format_element(element)) for name, element in there),
         session.graph.node(index).formula, so, advice,
     ).at_node(session.graph, index)  # fmt: skip
 
 
-def _is_large(there: Sequence[tuple[str, Any]], gradient: Value) -> bool:
+def _is_large(
+    session: PassSession, index: int, there: Sequence[tuple[str, Any]], gradient: Value
+) -> bool:
     """Return whether a product of two such elements may be too large for their dtype, as those of
     a derivative that is infinite at one place are not."""
+    if not gradient.has_numbers:  # a recording may describe values only
+        kept = [saved.value for saved in session.detail(index).saved if saved.value is not None]
+        return not any(value.statistics.zeros for value in kept)
     limit = 256.0 if gradient.dtype == "float16" else 1e9
     return not there or any(abs(element) > limit for _, element in there)
 

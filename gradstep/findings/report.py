@@ -22,6 +22,7 @@ from gradstep.findings.finding import Finding, Fix, Program, Severity
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.overview import Overview, overview
 from gradstep.findings.rules.run.derivatives import Checks
+from gradstep.findings.rules.run.not_finite import InCall
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
@@ -337,6 +338,8 @@ def _next(
 ) -> str:
     """Return the command that shows more, with the names of this program."""
     for title, finding in findings:
+        if finding.is_bad and isinstance(finding.reason, InCall):
+            return finding.reason.shows
         if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
             return finding.reason.finds or program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")

@@ -180,6 +180,11 @@ class CallFacts:
     is_troubled: bool = False
 
     @property
+    def option(self) -> str:
+        """What ``--call`` takes for it."""
+        return str(self.number) if self.kind == "backward" else f"{self.kind}:{self.number}"
+
+    @property
     def title(self) -> str:
         """``backward() call 2``, ``autograd.grad() call 1``."""
         spelling = "backward()" if self.kind == "backward" else "autograd.grad()"

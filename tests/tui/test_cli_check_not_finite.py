@@ -235,6 +235,23 @@ def test_where_it_is_not_known_the_one_command_is_told_that_finds_it(
     assert "gradstep check" not in told
 
 
+@on_pytorch
+def test_a_recording_says_where_it_began_as_far_as_it_knows(gradstep: Gradstep) -> None:
+    script = AT_CALL.replace("AT", "134").replace("LOSS", BACKWARD).replace("LIBRARY", "torch")
+    gradstep(script, "record", "--when", "nan", "-o", "flight.gsr", "train.py", "--epochs", "1")
+    printed = gradstep(script, "check", "flight.gsr").out
+    assert "warning [not-finite]  sqrt:1 train.py:11" in printed
+    assert "in backward() call 134, the gradient that sqrt:1 sends on is inf" in printed
+    gradstep(
+        script, "record", "--call", "1,2", "--budget", "1.0001", "-o", "few.gsr", "train.py",
+        "--epochs", "1",
+    )  # fmt: skip
+    printed = gradstep(script, "check", "few.gsr").out
+    assert "gradients were finite" not in printed
+    assert "remedy: gradstep check" in printed
+    assert "train.py --epochs 1 finds where it began" in printed
+
+
 INVERSE = """\
 import torch
 class Inverse(torch.autograd.Function):

@@ -79,6 +79,11 @@ def histories(run: Run) -> Iterator[History]:
             yield History(leaf, seen)
 
 
+def is_described_between(run: Run, before: int, after: int) -> bool:
+    """Return whether the leaves of all calls between two were described."""
+    return all(call.level != "call" for call in run.calls() if before < call.index < after)
+
+
 def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:
     """Yield the calls of ``backward()``, by the line that made them."""
     by_line: dict[Source | None, list[CallFacts]] = {}

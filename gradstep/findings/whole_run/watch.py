@@ -225,7 +225,7 @@ class Watch:
         self._take(
             look.facts.title,
             [
-                reason if self._is_traced else reason.of_call(_as_option(look.facts))
+                reason if self._is_traced else reason.of_call(look.facts.option)
                 for reason in reasons
                 if not isinstance(reason, others)
             ],
@@ -320,11 +320,6 @@ class Watch:
             self._causes.add(cause)
             self._places.add(place)
             self.facts.seen.append((title, reason))
-
-
-def _as_option(call: CallFacts) -> str:
-    """Return what ``--call`` names a call."""
-    return str(call.number) if call.kind == "backward" else f"{call.kind}:{call.number}"
 
 
 def _gradient_of(leaf: Any) -> tuple[int, int]:

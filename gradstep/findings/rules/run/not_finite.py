@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts, Objects
-from gradstep.findings.finding import ANY_PROGRAM, Finding, Program, Reason, Rule
+from gradstep.findings.facts.history import is_described_between
+from gradstep.findings.finding import ANY_PROGRAM, Finding, Fix, Program, Reason, Rule
 from gradstep.findings.not_finite import Began, NotFinite
+from gradstep.findings.passes import made_in_recorded
 from gradstep.graph.statistics import format_number
 
 
@@ -25,33 +29,73 @@ class ScaledSteps(Fact):
 
 @dataclass(frozen=True)
 class InCall(NotFinite):
-    """A call of a recording has such a loss, or leaves such a ``.grad``: of which ``kinds``."""
+    """A call of a recording has such a loss, or leaves such a ``.grad``: of which ``kinds``.
+
+    Attributes:
+        title, call: the call, in words and as ``--call`` takes it.
+        because: what the recording tells of where that began, None where it does not.
+        is_first: whether it is known to have begun in this call.
+        in_full: whether the recording has the call in full.
+        recorded: the program that was recorded.
+    """
 
     title: str
+    call: str
     loss: float | None
     kinds: tuple[str, ...]
+    because: Reason | None
+    is_first: bool
+    in_full: bool
+    recorded: Program
     program: Program = ANY_PROGRAM
 
     @property
     def began(self) -> Began:
-        return "at_or_before"
+        return "at_or_before" if self.because is None else "at"
+
+    @property
+    def finds(self) -> str:
+        if self.because is not None:
+            return ""
+        return self.recorded.command(f"check --call {self.call}" if self.is_first else "check")
+
+    @property
+    def shows(self) -> str:
+        """The command that shows more of it."""
+        if not self.in_full or not self.leaves:
+            return self.finds
+        return self.program.command(f"why --call {self.call}", self.leaves[0])
 
     def text(self) -> str:
+        if self.because is not None:
+            return f"in {self.title}, {self.because.text()}"
         loss = "" if self.loss is None else f"the loss is {format_number(self.loss)}"
         grads = f"the .grad of {self.named} is {' or '.join(self.kinds)}" if self.leaves else ""
         what = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
-        return f"in {self.title}, {what}"
+        before = "" if self.is_first else (
+            "; it began there or before: of the calls before, only the loss is recorded"
+        )  # fmt: skip
+        return f"in {self.title}, {what}{before}"
 
     def remedy(self) -> str:
-        if self.leaves:
-            return f"{self.program.command('why', self.leaves[0])} shows where it began"
-        return "look at what this loss is computed from"
+        if self.because is not None:
+            return self.because.remedy()
+        return f"{self.finds} finds where it began"
+
+    def fix(self) -> tuple[Fix, ...]:
+        return () if self.because is None else self.because.fix()
+
+    def details(self) -> str:
+        return "" if self.because is None else self.because.details()
 
     def for_program(self, program: Program) -> InCall:
         return replace(self, program=program)
 
+    def parts(self) -> tuple[Reason, ...]:
+        return () if self.because is None else (self.because,)
+
     def calls(self) -> tuple[str, ...]:
-        return ("backward", "grad")
+        return ("backward", "grad") if self.because is None else self.because.calls()
 
 
 @dataclass(frozen=True)
@@ -84,9 +128,18 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
         return
     bad = [leaf for leaf in run.of_leaves(call.index) if leaf.is_troubled]
     kinds = {leaf.after.trouble for leaf in bad if leaf.after is not None}
+    in_full = call.index in run.full
+    # what made the loss so is no matter of the pass
+    is_of_pass = in_full and (call.loss is None or isfinite(call.loss))
+    because = made_in_recorded(run, call.index) if is_of_pass else None
+    target, *arguments = run.header.command or ("TARGET",)
     yield InCall(
-        call.title, call.loss, tuple(sorted(kinds)),
-        leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad), source=call.line,
+        call.title, call.option, call.loss, tuple(sorted(kinds)), because,
+        is_described_between(run, call.index - 2, call.index), in_full,
+        Program(target, shlex.join(arguments)),
+        leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad),
+        source=because.source if because is not None and because.source else call.line,
+        address="" if because is None else because.address,
     )  # fmt: skip
 
 
