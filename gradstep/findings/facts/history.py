@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isfinite
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
-from gradstep.recording.run import Run
+
+if TYPE_CHECKING:
+    from gradstep.recording.run import Run
 
 
 class Seen(NamedTuple):
@@ -52,6 +54,21 @@ class Seen(NamedTuple):
 def is_nothing(call: CallFacts, leaves: Sequence[LeafFacts]) -> bool:
     """Return whether a call had leaves, and added nothing but zeros to any."""
     return bool(leaves) and all(Seen(call, leaf).is_zero for leaf in leaves)
+
+
+def is_trial(run: Run, title: str) -> bool:
+    """Return whether a call of autograd.grad(), which changes no leaf, is one whose line gave
+    finite numbers again, as where a sampler went too far."""
+    calls = [call for call in run.calls() if call.kind == "grad"]
+    own = next((call for call in calls if call.title == title), None)
+    later = [] if own is None else [c for c in calls if c.line == own.line and c.index > own.index]
+    return bool(later) and all(
+        not call.is_troubled and isfinite(call.loss or 0.0) for call in later[-_LATER:]
+    )
+
+
+_LATER: Final = 3
+"""Calls, the last ones of a line, that are to be finite again."""
 
 
 class History(NamedTuple):

@@ -35,12 +35,8 @@ class Learning(Fact):
         self.trained: dict[int, Trained] = {}
         self.reached: set[str] = set()
         self._leaves: dict[int, ref[Any]] = {}
-        self.knows_all = True
-        """Whether it is known to which leaves each call came: a recording does not tell it of calls
-        of autograd.grad(), and of those that raised an error."""
 
     def read(self, run: Run) -> None:
-        self.knows_all = all(call.kind == "backward" and not call.error for call in run.calls())
         for group in run.training.groups:
             for number in group.leaves:
                 name = run.leaves[number].name

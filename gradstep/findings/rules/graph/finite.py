@@ -17,6 +17,7 @@ from gradstep.capturing.forward_values import ForwardValues, inputs_of, is_compu
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.findings.facts import Facts, Forward, Numbers
+from gradstep.findings.facts.history import is_trial
 from gradstep.findings.finding import Fix, Meaning, Program, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.not_finite import Began, NotFinite
@@ -500,17 +501,7 @@ def of_trial(reason: NotFinite, facts: Facts) -> NotFinite:
     """Return what a run makes of a reason: of a call of autograd.grad(), which changes no leaf, it
     is a note where that line gave finite numbers again."""
     title = next((title for title, known in facts.seen if known is reason), "")
-    calls = [call for call in facts.run.calls() if call.kind == "grad"]
-    own = next((call for call in calls if call.title == title), None)
-    later = [] if own is None else [c for c in calls if c.line == own.line and c.index > own.index]
-    is_over = bool(later) and all(
-        not call.is_troubled and math.isfinite(call.loss or 0.0) for call in later[-_LATER:]
-    )
-    return replace(reason, is_note=True) if is_over else reason
-
-
-_LATER: Final = 3
-"""Calls, the last ones of a line, that are to be finite again."""
+    return replace(reason, is_note=True) if is_trial(facts.run, title) else reason
 
 
 RULES: Final = (

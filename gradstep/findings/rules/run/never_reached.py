@@ -77,6 +77,10 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
         return
     learning, calls = facts[Learning], len(facts.run.described)
     idle = facts.run.training.idle
+    # to which leaves others came, a recording does not tell
+    knows_all = Objects in facts.given or all(
+        call.kind == "backward" and not call.error for call in facts.run.calls()
+    )
     resting = {facts.run.leaves[number].name for number in idle or ()}
     for optimizer, lost in learning.lost().items():
         cause = _likely(facts)
@@ -92,7 +96,7 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
             if part := tuple(name for name in names if (name in aside) == of_part):
                 yield NeverReached(
                     optimizer, calls, cause, leaves=part,
-                    is_note=of_part or learning.waits(facts) or not learning.knows_all,
+                    is_note=of_part or learning.waits(facts) or not knows_all,
                     source=(cause and cause.source) or (lines[0] if lines else facts.line),
                 )  # fmt: skip
 

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts, Objects
-from gradstep.findings.facts.history import is_described_between
+from gradstep.findings.facts.history import is_described_between, is_trial
 from gradstep.findings.finding import ANY_PROGRAM, Finding, Fix, Program, Reason, Rule
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.passes import made_in_recorded
@@ -140,6 +140,7 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
         leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad),
         source=because.source if because is not None and because.source else call.line,
         address="" if because is None else because.address,
+        is_note=is_trial(run, call.title),
     )  # fmt: skip
 
 
