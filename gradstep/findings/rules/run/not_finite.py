@@ -39,6 +39,8 @@ class InCall(NotFinite):
         recorded: the program that was recorded.
     """
 
+    keeps_loss = False
+
     title: str
     call: str
     loss: float | None
