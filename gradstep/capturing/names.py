@@ -159,10 +159,10 @@ class Names:
         if self._of_results is not None:
             return self._of_results
         results: dict[int, str] = {}
-        for tensor in self.tensors():
-            name = self.of(tensor)
-            if not tensor.is_leaf and "[" not in name:
-                key = id(tensor.grad_fn)
+        for tensor in self._alive:
+            name, maker = self.of(tensor), _maker_of(tensor)
+            if maker is not None and "[" not in name:
+                key = id(maker)
                 results[key] = f"{results[key]}, {name}" if key in results else name
         return results
 
@@ -269,6 +269,15 @@ class Names:
     def has_elements(self, name: str) -> bool:
         """Return whether tensors are elements of what is called ``name``."""
         return any(known.startswith(f"{name}[") for known in self._names.values())
+
+
+def _maker_of(tensor: Any) -> Any:
+    """Return the ``grad_fn`` of a tensor, None where its library has none, or it tells so no
+    more."""
+    try:
+        return getattr(tensor, "grad_fn", None)
+    except RuntimeError:
+        return None
 
 
 def _has_place(tensor: Any) -> bool:
