@@ -219,10 +219,8 @@ class UnreachedLeaf:
     """A leaf that an ``optimizer`` has, and to which no recorded call came."""
 
     gradstep_library: ClassVar[str] = LIBRARY
-    requires_grad: bool = True
-    is_leaf: bool = True
-    grad: None = None
-    grad_fn: None = None
+    requires_grad = is_leaf = True
+    grad = grad_fn = None
 
     def __init__(self, leaf: Leaf, optimizer: str) -> None:
         self.name, self.shape, self.gradstep_holder = leaf.name, leaf.shape or (), optimizer

@@ -63,7 +63,7 @@ class Ways(Fact):
             self.places.setdefault(names.of(own), index)
             totals = [incoming.total for incoming in session.inspector.incoming(index)]
             size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
-            if size > 0 and len(own.shape) > 1:
+            if size > 0 and len(leaf._shape or ()) > 1:
                 sizes[index] = size
         by_size = sorted(sizes, key=sizes.__getitem__)
         senders = session.graph.senders()
