@@ -57,9 +57,12 @@ class Ended(NamedTuple):
 
 @contextlib.contextmanager
 def as_before(engine: str) -> Iterator[None]:
-    """Leave gradients switched on and random numbers as they were."""
+    """Begin as a new process does, and leave gradients switched on and random numbers as they
+    were."""
     library = importlib.import_module(engine)
     random_state = library.get_rng_state()
+    # whatever PyTorch has compiled in this process before, it has turned this off for good
+    library.distributions.Distribution.set_default_validate_args(True)
     try:
         with library.enable_grad():
             yield
