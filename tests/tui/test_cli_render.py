@@ -315,7 +315,6 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
         import numpy as np
         sys.argv.append("more")
         sys.path = ["nowhere", *sys.path]
-        sys.modules["viz"] = sys
         sys.modules["__main__"] = sys
         np.seterr(under="print")
         warnings.simplefilter("ignore")
