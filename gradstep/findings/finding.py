@@ -32,12 +32,20 @@ ANY_PROGRAM: Final = Program()
 """Stands for the program where that is not known yet."""
 
 
+Level = Literal["safe", "unsafe", "display"]
+"""Of a fix: it was tried, and does no harm; it was not tried; or it is only shown."""
+
+
 class Fix(NamedTuple):
     """A line of the program, and what stands in its place when it is fixed: "" nothing, or several
-    lines. The first one has the indentation of the line, and the others are relative to it."""
+    lines. The first one has the indentation of the line, and the others are relative to it.
+
+    One ``is_example`` has a number that the author of the program has to choose.
+    """
 
     source: Source
     text: str
+    is_example: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,11 @@ _WITHOUT_PARENTHESES: Final = (
 )  # fmt: skip
 
 
+def example(fixes: Sequence[Fix]) -> tuple[Fix, ...]:
+    """Return fixes as an example, with a number that the author of the program has to choose."""
+    return tuple(fix._replace(is_example=True) for fix in fixes)
+
+
 class Line:
     """A line of the program, of which parts are replaced."""
 
@@ -166,6 +171,12 @@ def called(node: ast.AST) -> str:
         case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
             return name
     return ""
+
+
+def called_by(*ways: str) -> tuple[str, ...]:
+    """Return the function of each way that is a call: ``grad`` of ``autograd.grad()``."""
+    calls = [way.removesuffix("()") for way in ways if way.endswith("()")]
+    return tuple(name.rpartition(".")[2] for name in calls)
 
 
 def called_on(at: Source | None, name: str) -> bool:

@@ -18,7 +18,7 @@ from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.facts import Facts, Forward, Graphs, Numbers, Objects
-from gradstep.findings.finding import Finding, Fix, Program, Severity
+from gradstep.findings.finding import Finding, Fix, Level, Program, Severity
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.overview import Overview, overview
 from gradstep.findings.rules.run.derivatives import Checks
@@ -93,8 +93,7 @@ class Checked:
         blocks += [
             "\n".join(
                 [
-                    finding_text(finding, here, marked(finding)),
-                    *self._tried(finding),
+                    finding_text(finding, here, marked(finding), self._fix(finding)),
                     *([f"  in {title}"] if title else []),
                 ]
             )
@@ -123,10 +122,31 @@ class Checked:
         ]
         return "; ".join([f"nothing found in what the recording holds{until}", *lacking])
 
-    def _tried(self, finding: Finding) -> Iterator[str]:
+    def level(self, finding: Finding) -> Level | None:
+        """Return the level of the fix of a finding, None where it has none."""
+        if not finding.fix:
+            return None
         if finding in self.verdicts:
-            verdict = self.verdicts[finding]
-            yield f"  fix: {f'not verified: {verdict}' if verdict else 'verified'}"
+            return "display" if self.verdicts[finding] else "safe"
+        is_example = any(fix.is_example for fix in finding.fix)
+        return "display" if is_example or not finding.is_bad else "unsafe"
+
+    def fixable(self) -> list[Finding]:
+        """Return the errors and warnings whose fixes may be made."""
+        return [finding for _, finding in self.bad if self.level(finding) in ("safe", "unsafe")]
+
+    def _fix(self, finding: Finding) -> list[str]:
+        """Say what is known of the fix of a finding."""
+        match self.level(finding), self.verdicts.get(finding):
+            case None, _:
+                return []
+            case "safe", _:
+                return ["  fix: safe, verified"]
+            case "unsafe", _:
+                return ["  fix: unsafe, not tried"]
+            case _, str(verdict):
+                return [f"  fix: only shown, not verified: {verdict}"]
+        return ["  fix: only shown"]
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
@@ -147,6 +167,7 @@ class Checked:
                 "leaves": list(finding.leaves), "count": finding.count,
                 "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
                 "began": _began(finding), "finds": _finds(finding),
+                "level": self.level(finding),
                 "verified": not self.verdicts[finding] if finding in self.verdicts else None,
             }
             for title, finding in self.findings
@@ -408,9 +429,11 @@ def marked(found: Finding) -> list[str]:
     return shown
 
 
-def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
-    """Return a finding for a person, with ``lines`` of the program; files are named as seen from
-    ``here``."""
+def finding_text(
+    found: Finding, here: Path, lines: Sequence[str] = (), last: Sequence[str] = ()
+) -> str:
+    """Return a finding for a person, with ``lines`` of the program, and those that come ``last`` of
+    its fix; files are named as seen from ``here``."""
     where = " ".join(filter(None, [found.address, place_text(found.source, here)]))
     if found.other is not None:
         where = f"{where}, {found.reason.other_is} {place_text(found.other, here)}"
@@ -422,6 +445,7 @@ def finding_text(found: Finding, here: Path, lines: Sequence[str] = ()) -> str:
         *lines,
         f"  remedy: {found.remedy}",
         *map(_fix_text, found.fix),
+        *last,
     ]
     return "\n".join([*rows, f"  details: {found.details}"] if found.details else rows)
 

@@ -112,12 +112,12 @@ def test_a_verified_fix_is_made_in_the_file(
     before = path.read_text()
     assert main(["check", "--verify", "--format", "json", "train.py"]) == 5
     (finding,) = json.loads(capfd.readouterr().out)["findings"]
-    assert finding["verified"] is True
+    assert (finding["level"], finding["verified"]) == ("safe", True)
     assert path.read_text() == before
     path.chmod(0o640)
     assert main(["check", "--fix", "train.py"]) == 5
     out, err = capfd.readouterr()
-    assert "\n  fix: verified\n" in out
+    assert "\n  fix: safe, verified\n" in out
     assert "in a copy of" in err
     assert err.endswith("gradstep: made 1 fix\n")
     assert path.read_text() == before.replace("(6, 4))", "(6, 4)).squeeze(1)")
@@ -130,7 +130,7 @@ def test_a_state_that_is_carried_over_is_detached_where_a_step_begins(
 ) -> None:
     path = write(CARRIED)
     assert main(["check", "--fix", "train.py"]) == 5
-    assert "\n  fix: verified\n" in capfd.readouterr().out
+    assert "\n  fix: safe, verified\n" in capfd.readouterr().out
     lines = path.read_text().splitlines()
     at = lines.index("for step in range(3):")
     assert lines[at + 1 : at + 3] == [
@@ -188,7 +188,7 @@ def test_a_program_that_failed_before_its_first_loss_has_one_after_a_fix(
         .replace("torch.randn(6, 4)) - target", "torch.randn(6, 4)) + bias - target")
     )
     assert main(["check", "--fix", "train.py"]) == 5
-    assert "\n  fix: verified\n" in capfd.readouterr().out
+    assert "\n  fix: safe, verified\n" in capfd.readouterr().out
     assert "bias = torch.zeros(1).to(torch.float64).requires_grad_()" in path.read_text()
 
 
@@ -217,9 +217,119 @@ def test_a_fix_that_harms_is_not_verified_and_not_made(
     monkeypatch.setattr(Finding, "fix", property(lambda finding: wrong))
     assert main(["check", "--fix", "train.py"]) == 5
     out, err = capfd.readouterr()
-    assert f"\n  fix: not verified: {verdict}" in out
+    assert f"\n  fix: only shown, not verified: {verdict}" in out
     assert "made" not in err
     assert path.read_text() == before
+
+
+DECAYING = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+torch.manual_seed(0)
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, weight_decay=1.0)
+for step in range(40):
+    optimizer.zero_grad()
+    (model(torch.randn(6, 4)) - torch.randn(6, 1)).pow(2).mean().mul(1e-3).backward()
+    optimizer.step()
+"""
+
+
+def test_a_fix_with_a_number_that_its_author_chooses_is_only_shown(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(DECAYING)
+    before = path.read_text()
+    assert main(["check", "--fix", "train.py"]) == 5
+    out, err = capfd.readouterr()
+    assert "weight_decay=1e-4)\n  fix: only shown\n" in out
+    assert "runs the program again" not in err
+    assert path.read_text() == before
+    assert main(["check", "--diff", "train.py"]) == 5
+    assert capfd.readouterr().out == ""
+    assert main(["check", "--format", "json", "train.py"]) == 5
+    (finding,) = (
+        each
+        for each in json.loads(capfd.readouterr().out)["findings"]
+        if each["severity"] != "info"
+    )
+    assert (finding["level"], finding["verified"]) == ("display", None)
+
+
+def test_a_fix_that_was_not_tried_is_unsafe(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(PROGRAM)
+    assert main(["check", "train.py"]) == 5
+    assert "\n  fix: unsafe, not tried\n" in capfd.readouterr().out
+
+
+def test_a_patch_of_tried_fixes_has_those_only_that_are_safe(
+    write: Write, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(PROGRAM)
+    number = path.read_text()[: path.read_text().index("randn(6, 4)")].count("\n") + 1
+    wrong = (Fix(Source(str(path), number), f"loss = {SQUEEZED}"),)
+    monkeypatch.setattr(Finding, "fix", property(lambda finding: wrong))
+    assert main(["check", "--diff", "--verify", "train.py"]) == 5
+    assert capfd.readouterr().out == ""
+
+
+TWICE = """\
+import LIBRARY as torch
+from LIBRARY import nn
+
+torch.manual_seed(0)
+model, target = nn.Linear(4, 1), torch.randn(6)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+for step in range(6):
+    optimizer.zero_grad()
+    loss = (model(torch.randn(6, 4)) - target).pow(2).mean()
+    loss = loss + (model(torch.randn(6, 4)) - target).abs().mean()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_each_of_two_equal_mistakes_is_fixed(
+    write: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = write(TWICE)
+    assert main(["check", "--fix", "train.py"]) == 5
+    assert capfd.readouterr().out.count("fix: safe, verified") == 2
+    assert path.read_text().count(".squeeze(1)") == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "looking"),
+    [
+        (["--derivatives"], ["--derivatives"]),
+        (["--call", "1,3"], ["--call", "1,3"]),
+        (["--ignore", "cut,changed"], ["--ignore", "cut,changed"]),
+    ],
+    ids=["derivatives", "call", "ignore"],
+)
+def test_the_program_is_looked_at_again_as_it_was(
+    write: Write,
+    options: list[str],
+    looking: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    write(PROGRAM)
+    commands: list[list[str]] = []
+    run = subprocess.run
+
+    def noted(command: list[str], **how: Any) -> Any:
+        commands.append(command)
+        return run(command, **how)
+
+    monkeypatch.setattr(check_fixes.subprocess, "run", noted)
+    assert main(["check", "--verify", *options, "train.py"]) == 5
+    assert "fix: safe, verified" in capfd.readouterr().out
+    (command,) = commands
+    assert {*looking} <= {*command}
 
 
 def test_a_file_that_has_changed_since_it_ran_is_left_alone(

@@ -125,8 +125,7 @@ def _beside(rerun: Rerun, number: int, check: InputCheck) -> InputCheck:
         if other.verdict == "right":
             return replace(check, reason=f"{note} right")
         if other.verdict == "wrong":
-            where = f"checked near the given values, because {check.reason}"
-            return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
+            return replace(other, beside=check.reason)
     return check
 
 

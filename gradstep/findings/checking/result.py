@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gradstep.findings.checking.cause import Guess
 from gradstep.graph.model import Source
 
 Verdict = Literal["right", "wrong", "not checkable"]
@@ -17,8 +18,8 @@ class InputCheck:
     ``analytical`` and ``numerical`` are the derivatives, by the rule and by finite differences, of
     the sum of all outputs (each times its weight, if ``weighted``). They are taken with respect to
     the element at ``position``, where they differ most. If everything is right, they are taken
-    along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong,
-    and ``ignores_gradient`` says that it is: the rule does not use the incoming gradient.
+    along a random direction, and ``position`` is None. ``cause`` is a guess at what is wrong;
+    ``beside`` is why the check is of other values, next to those given, "" where it is not.
     ``goes_in_steps`` where it is not checkable because the forward is a step function.
     """
 
@@ -29,8 +30,8 @@ class InputCheck:
     analytical: float | None = None
     numerical: float | None = None
     weighted: bool = False
-    cause: str = ""
-    ignores_gradient: bool = False
+    cause: Guess | None = None
+    beside: str = ""
     goes_in_steps: bool = False
 
     @property
@@ -44,7 +45,14 @@ class InputCheck:
     @property
     def sentence(self) -> str:
         """A description of this result, with the cause if it is known."""
-        return f"{self.claim}; {self.cause}" if self.cause else self.claim
+        return "; ".join([self.claim, *self.causes])
+
+    @property
+    def causes(self) -> list[str]:
+        """The cause, and where it was seen, in words."""
+        guessed = [] if self.cause is None else [self.cause.text]
+        where = f"checked near the given values, because {self.beside}"
+        return [*guessed, where] if self.beside else guessed
 
     @property
     def claim(self) -> str:

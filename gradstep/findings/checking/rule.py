@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.contract.protocol import Rerun
-from gradstep.findings.checking.cause import guess
+from gradstep.findings.checking.cause import Guess, guess
 from gradstep.findings.checking.differences import scales
 from gradstep.findings.checking.perturbation import Answer, Perturbation
 from gradstep.findings.checking.result import InputCheck
@@ -100,8 +100,7 @@ class RuleChecker:
         return InputCheck(
             probe.name, "wrong", position=tuple(int(i) for i in position),
             analytical=answer.analytical / step, numerical=answer.slope.value / step,
-            weighted=chosen is probe,
-            cause=guessed.text, ignores_gradient=guessed.ignores_gradient,
+            weighted=chosen is probe, cause=guessed,
         )  # fmt: skip
 
 
@@ -112,15 +111,15 @@ def _kink_text(at: int, shape: tuple[int, ...]) -> str:
 
 def _wrong_shape(name: str, actual: tuple[int, ...], wanted: tuple[int, ...]) -> InputCheck:
     reason = f"it has the shape {list(actual)}, and {name} has {list(wanted)}"
-    cause = ""
+    cause: Guess | None = None
     try:
         common = np.broadcast_shapes(actual, wanted)
     except ValueError:
         common = ()
     if actual == wanted[::-1]:
-        cause = "a transpose is missing"
+        cause = Guess("not transposed")
     elif common == actual:
-        cause = f"{name} was broadcast: sum the gradient over the broadcast dimensions"
+        cause = Guess("broadcast", name)
     elif common == wanted:
-        cause = f"expand it to the shape of {name}"
+        cause = Guess("not expanded", name)
     return InputCheck(name, "wrong", reason, cause=cause)

@@ -77,7 +77,8 @@ def parser() -> TargetParser:
         help="json: one document, described in the documentation of findings")  # fmt: skip
     add("-o", dest="output", metavar="FILE", help="write the report to FILE")
     add("--diff", action="store_true",
-        help="print the fixes as a patch, for git apply or patch -p1, and no report")  # fmt: skip
+        help="print the fixes as a patch, for git apply or patch -p1, and no report; not those "
+        "that are only shown")  # fmt: skip
     add("--verify", action="store_true",
         help="run the program again with each fix, in a copy of its folder: a fix is verified if "
         "the finding is gone, no other has come, and all that learned still does")  # fmt: skip
@@ -122,11 +123,21 @@ def run(options: argparse.Namespace) -> int:
         checked = check_run(target, options.arguments, asked)
     report = report_on(target, options.arguments, checked, asked, options.ignore)
     if options.verify or options.fix:
-        report = tried(report, target, options.arguments, time.monotonic() - begun)
+        took = time.monotonic() - begun
+        report = tried(report, target, options.arguments, took, _looking_as(options))
     code = _show(report, target, options, checked.ran.failure, place)
     if options.fix and (count := make(report)):
         output.say(f"made {plural(count, 'fix', 'fixes')}")
     return code
+
+
+def _looking_as(options: argparse.Namespace) -> list[str]:
+    """Return the options for another run that is to look at the same."""
+    return [
+        *(["--call", options.call] if options.call is not None else []),
+        *(["--derivatives"] if options.derivatives else []),
+        *(["--ignore", ",".join(options.ignore)] if options.ignore else []),
+    ]
 
 
 def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:

@@ -38,8 +38,8 @@ _PATIENCE: Final = 120.0
 
 
 def diff_of(report: Checked, here: Path) -> str:
-    """Return the fixes of what was found as a patch."""
-    return _patch(agreeing(finding.fix for _, finding in report.bad), here)
+    """Return the fixes of what was found as a patch; not those that are only shown."""
+    return _patch(agreeing(finding.fix for finding in report.fixable()), here)
 
 
 def _patch(fixes: Sequence[Fix], here: Path) -> str:
@@ -50,10 +50,16 @@ def _patch(fixes: Sequence[Fix], here: Path) -> str:
     return patch(texts, here)
 
 
-def tried(report: Checked, target: Target, arguments: Sequence[str], seconds: float) -> Checked:
+def tried(
+    report: Checked,
+    target: Target,
+    arguments: Sequence[str],
+    seconds: float,
+    options: Sequence[str] = (),
+) -> Checked:
     """Return the report with what became of each fix, when the program ran again with it and with
-    those before it that are verified."""
-    fixable = [finding for _, finding in report.bad if finding.fix]
+    those before it that are verified; the ``options`` say what was looked at."""
+    fixable = report.fixable()
     root = _root(target)
     if not fixable:
         return report
@@ -63,20 +69,25 @@ def tried(report: Checked, target: Target, arguments: Sequence[str], seconds: fl
     )
     made: list[Fix] = []
     verdicts: dict[Finding, str] = {}
+    before: Mapping[str, Any] = json.loads(report.json(root))
     with _copy(root) as copy:
         for finding in fixable:
             verdict = _wrong_place(finding.fix, root)
+            if not verdict and _key(finding) not in _bad(before):
+                verdict = "the fixes above are enough"
             if not verdict and len(agreeing([made, finding.fix])) < len(made) + len(finding.fix):
                 verdict = "another fix changes the same line"
             if not verdict:
                 _write([*made, *finding.fix], finding.fix, root, copy)
                 limit = _PATIENCE + _FACTOR * seconds
-                again = _checked_again(target, arguments, root, copy, report.calls, limit)
-                verdict = again if isinstance(again, str) else _difference(report, finding, again)
-                if verdict:
+                calls = ["--calls", str(report.calls)] if report.calls else []
+                again = _checked_again(target, arguments, root, copy, [*options, *calls], limit)
+                verdict = again if isinstance(again, str) else _harm(before, finding, again)
+                if verdict or isinstance(again, str):
                     _write(made, finding.fix, root, copy)  # as it was before
                 else:
                     made += finding.fix
+                    before = again
             verdicts[finding] = verdict
     return replace(report, verdicts=verdicts)
 
@@ -150,7 +161,12 @@ def _write(fixes: Sequence[Fix], changed: Sequence[Fix], root: Path, copy: Path)
 
 
 def _checked_again(
-    target: Target, arguments: Sequence[str], root: Path, copy: Path, calls: int, limit: float
+    target: Target,
+    arguments: Sequence[str],
+    root: Path,
+    copy: Path,
+    options: Sequence[str],
+    limit: float,
 ) -> Mapping[str, Any] | str:
     """Check the copy of the program, and return the report, or why there is none."""
     path = target.path
@@ -160,7 +176,7 @@ def _checked_again(
     report = copy.parent / "report.json"
     command = [
         sys.executable, "-m", "gradstep", "check", "--format", "json", "-o", str(report),
-        *(["--calls", str(calls)] if calls else []), *name.split(" ", 1), *arguments,
+        *options, *name.split(" ", 1), *arguments,
     ]  # fmt: skip
     paths = [place for place in sys.path if place and place.startswith(FOLDER)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys([*paths, *_paths()]))}
@@ -184,28 +200,40 @@ def _paths() -> list[str]:
     return list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))
 
 
-def _difference(report: Checked, finding: Finding, again: Mapping[str, Any]) -> str:
+def _harm(before: Mapping[str, Any], finding: Finding, after: Mapping[str, Any]) -> str:
     """Return what is wrong with a run after a fix of ``finding``, "" where nothing is."""
-    bad = [found for found in again["findings"] if found["severity"] != "info"]
-    known = {(each.code, each.leaves) for _, each in report.findings}
-    if again["failure"] and again["failure"] != report.failure:
-        return f"the program ends with {again['failure']}"
-    if any(
-        (found["code"], tuple(found["leaves"])) == (finding.code, finding.leaves) for found in bad
-    ):
+    if after["failure"] and after["failure"] != before["failure"]:
+        return f"the program ends with {after['failure']}"
+    known, bad = _bad(before), _bad(after)
+    own = _key(finding)
+    if len(bad.get(own, ())) >= len(known[own]):
         return f"{finding.code} is found again"
-    for found in bad:
-        if (found["code"], tuple(found["leaves"])) not in known:
-            return f"{found['code']} is found then: {found['what']}"
-    lost = _lost(report.learning, again["learning"])
+    new = next((each for each in bad if len(bad[each]) > len(known.get(each, ()))), None)
+    if new is not None:
+        return f"{new[0]} is found then: {bad[new][-1]}"
+    lost = _lost(before["learning"], after["learning"])
     if finding.reason.frees_leaves:
         lost = [name for name in lost if name not in finding.leaves]
     if lost:
         return f"{lost[0]} gets no gradient then"
-    is_known = report.loss is not None  # and not, where the program failed before it
-    if finding.reason.keeps_loss and is_known and again["loss"] != report.loss:
+    is_known = before["loss"] is not None  # and not, where the program failed before it
+    if finding.reason.keeps_loss and is_known and after["loss"] != before["loss"]:
         return "the first loss is another one"
     return ""
+
+
+def _key(finding: Finding) -> tuple[str, tuple[str, ...]]:
+    return finding.code, finding.leaves
+
+
+def _bad(report: Mapping[str, Any]) -> dict[tuple[str, tuple[str, ...]], list[str]]:
+    """Return what the errors and warnings of a report say, by their codes and leaves: their lines
+    are others after a fix."""
+    bad: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for each in report["findings"]:
+        if each["severity"] != "info":
+            bad.setdefault((each["code"], tuple(each["leaves"])), []).append(each["what"])
+    return bad
 
 
 def _lost(before: Sequence[str], after: Sequence[str]) -> list[str]:

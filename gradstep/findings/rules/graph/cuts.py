@@ -26,7 +26,7 @@ from gradstep.contract.op_records import (
 from gradstep.findings.facts import Facts, Forward
 from gradstep.findings.facts.learning import ByInputs, Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import called_on, with_argument, without
+from gradstep.findings.fixes import called_by, called_on, with_argument, without
 from gradstep.findings.rules.graph.leaves import find_unreached
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.source_lines import calls_of, under_no_grad
@@ -35,6 +35,7 @@ from gradstep.text import listed
 
 _TAKING_OUT: Final = ("detach",)
 """Ops that take a value out of the graph, where that is recorded as an op."""
+_WAYS: Final = ("detach()", ".data")
 _INDICES: Final = ("argmax", "argmin", "argsort", "bincount", "searchsorted", "bucketize")
 _CASTS: Final = ("cast", "to")
 _INEXACT: Final = ("float", "bfloat", "complex")
@@ -70,14 +71,14 @@ class Cut(Reason):
 
 @dataclass(frozen=True)
 class TakenOut(Cut):
-    """A call that is there to take values out of the graph: ``how``."""
+    """One of the ``ways`` to take values out of the graph."""
 
     keeps_loss = True
 
-    how: str
+    ways: tuple[str, ...]
 
     def clause(self) -> str:
-        return f"{self.how} takes a value out of the graph"
+        return f"{' or '.join(self.ways)} takes a value out of the graph"
 
     def advice(self) -> str:
         return "use the value itself where you need its gradient"
@@ -86,7 +87,7 @@ class TakenOut(Cut):
         return without(self.source, "detach", "data") if self.leaves else ()
 
     def calls(self) -> tuple[str, ...]:
-        return _functions_in(self.how)
+        return called_by(*self.ways)
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Numbers(Cut):
         )
 
     def calls(self) -> tuple[str, ...]:
-        return () if self.dtype else _functions_in(self.name)
+        return () if self.dtype else called_by(self.name)
 
 
 @dataclass(frozen=True)
@@ -235,7 +236,7 @@ class ThroughNumPy(Cut):
         )
 
     def calls(self) -> tuple[str, ...]:
-        return _functions_in(self.how)
+        return called_by(self.how)
 
 
 @dataclass(frozen=True)
@@ -272,14 +273,7 @@ class ConstantGradient(Cut):
         return with_argument(self.source, "grad", "create_graph", "True", without="retain_graph")
 
     def calls(self) -> tuple[str, ...]:
-        return _functions_in(self.how)
-
-
-def _functions_in(how: str) -> tuple[str, ...]:
-    """Return ``grad`` of ``autograd.grad()``, and ``detach`` of ``detach() or .data``."""
-    return tuple(
-        word.removesuffix("()").rpartition(".")[2] for word in how.split() if word.endswith("()")
-    )
+        return called_by(self.how)
 
 
 def find_cuts_and_unreached(subject: Subject) -> list[Reason]:
@@ -456,14 +450,12 @@ def _of_op(record: OpRecord, *, is_lost: bool) -> Cut | None:
 def _detached(how: str, source: Source | None, *, is_lost: bool) -> Cut:
     """Return what is found of a value that detach(), or ``how``, took out of the graph."""
     line = "" if source is None else getline(*source)
-    if not how:
-        written = [text for text in ("detach()", ".data") if text.rstrip(")") in line]
-        how = " or ".join(written or ["detach()", ".data"])
+    written = tuple(way for way in _WAYS if way.rstrip(")") in line)
     if how.removesuffix("()") in _INDICES:
         return Numbers(how, "", source=source)
     if is_lost and (estimated := _straight_through(source)):
         return WrongEstimator(estimated, source=source)
-    return TakenOut(how, source=source)
+    return TakenOut((how,) if how else written or _WAYS, source=source)
 
 
 def _straight_through(source: Source | None) -> str:

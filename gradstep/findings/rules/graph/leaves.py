@@ -13,6 +13,7 @@ from gradstep.contract.op_records import Departure
 from gradstep.contract.parameters import named_parameters
 from gradstep.findings.facts import Graphs, Objects
 from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.fixes import called_by
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.records import LEAF, resolve
 from gradstep.text import listed
@@ -128,7 +129,7 @@ class HandedOut(Reason):
         )
 
     def calls(self) -> tuple[str, ...]:
-        return (self.how.removesuffix("()").rpartition(".")[2],)
+        return called_by(self.how)
 
 
 @dataclass(frozen=True)

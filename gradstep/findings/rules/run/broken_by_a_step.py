@@ -11,7 +11,7 @@ from typing import Final
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.history import History, histories, is_described_between
 from gradstep.findings.finding import Fix, Reason, Rule
-from gradstep.findings.fixes import with_argument
+from gradstep.findings.fixes import example, with_argument
 from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.graph.model import Source
@@ -47,7 +47,7 @@ class BrokenByStep(NotFinite):
         return "keep the weights in float32, and use autocast for the forward pass; or eps=1e-4"
 
     def fix(self) -> tuple[Fix, ...]:
-        return () if self.made is None else with_argument(self.made, self.kind, "eps", "1e-4")
+        return example(with_argument(self.made, self.kind, "eps", "1e-4"))
 
     def calls(self) -> tuple[str, ...]:
         return ("step",)

@@ -11,7 +11,7 @@ from typing import Final
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.history import History
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import with_argument
+from gradstep.findings.fixes import example, with_argument
 from gradstep.findings.rules.run.step_sizes import by_optimizer
 from gradstep.findings.source_lines import assigned
 from gradstep.graph.statistics import format_number
@@ -53,7 +53,7 @@ class Collapsed(Reason):
     def fix(self) -> tuple[Fix, ...]:
         if self.decay is None:
             return ()
-        return with_argument(self.source, self.kind, "weight_decay", "1e-4")
+        return example(with_argument(self.source, self.kind, "weight_decay", "1e-4"))
 
 
 def collapse(facts: Facts) -> Iterator[Reason]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gradstep.findings.checking import NodeCheck, Progress, check
+from gradstep.findings.checking import InputCheck, NodeCheck, Progress, check
 from gradstep.findings.facts import Fact, Facts, Look
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
@@ -46,7 +46,8 @@ class Checks(Fact):
 @dataclass(frozen=True)
 class WrongDerivative(Reason):
     """What finite differences say of an op's ``rule``, which is None where that is not the
-    program's. One that ``is_close`` may be an approximation.
+    program's: the ``checks`` of the inputs where it is wrong. One that ``is_close`` may be an
+    approximation.
     """
 
     code = "derivative"
@@ -56,17 +57,17 @@ class WrongDerivative(Reason):
     severity = "error"
     after = ()
     name: str
-    claims: tuple[str, ...]
-    causes: tuple[str, ...]
-    ignores_gradient: bool
+    checks: tuple[InputCheck, ...]
     rule: Source | None
     is_close: bool
 
     def text(self) -> str:
         if self.is_close:
             return f"the backward of {self.name} is within {_CLOSE:.0%} of finite differences"
-        why = f"; {', '.join(self.causes)}" if self.causes else ""
-        return f"the backward of {self.name} is wrong: {'; '.join(self.claims)}{why}"
+        causes = dict.fromkeys("; ".join(check.causes) for check in self.checks if check.causes)
+        why = f"; {', '.join(causes)}" if causes else ""
+        claims = "; ".join(check.claim for check in self.checks)
+        return f"the backward of {self.name} is wrong: {claims}{why}"
 
     def remedy(self) -> str:
         if self.is_close:
@@ -76,7 +77,8 @@ class WrongDerivative(Reason):
         return "return the derivative of forward, times the gradient that backward was given"
 
     def fix(self) -> tuple[Fix, ...]:
-        return _times_given(self.rule) if self.ignores_gradient else ()
+        ignores = any(check.cause and check.cause.kind == "ignores" for check in self.checks)
+        return _times_given(self.rule) if ignores else ()
 
 
 def derivatives(facts: Facts) -> Iterator[Reason]:
@@ -89,16 +91,14 @@ def derivatives(facts: Facts) -> Iterator[Reason]:
             known = node.rule is not None and not is_own_file(node.rule.file)
             by_rule.setdefault((node.op, node.rule, wrong) if known else id(node), []).append(node)
     for first, *others in by_rule.values():
-        bad = [part for part in first.inputs if part.verdict == "wrong"]
+        bad = tuple(part for part in first.inputs if part.verdict == "wrong")
         if all(part.numerical == 0 for part in bad):
             continue  # forward is flat, as round() is: a straight-through estimator
-        causes = tuple(dict.fromkeys(part.cause for part in bad if part.cause))
         rule = None if first.rule is None or is_own_file(first.rule.file) else first.rule
         errors = [part.relative_error for part in bad]
         is_close = all(error is not None and error < _CLOSE for error in errors)
         yield WrongDerivative(
-            first.op.removesuffix("Backward"), tuple(part.claim for part in bad), causes,
-            any(part.ignores_gradient for part in bad), rule, is_close, is_note=is_close,
+            first.op.removesuffix("Backward"), bad, rule, is_close, is_note=is_close,
             address=first.address, index=first.index, source=first.source,
             other=None if rule is None else returned(rule) or rule, found=1 + len(others),
         )  # fmt: skip

@@ -16,7 +16,7 @@ from gradstep.contract.op_records import LeafRecord, OpRecord
 from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look, Objects
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import Line, called, closed
+from gradstep.findings.fixes import Line, called, called_by, closed
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_user_file
@@ -83,7 +83,7 @@ class NoLeaf(Reason):
         return _changed_in_place(self.name, self.source) or _asked_later(self.source)
 
     def calls(self) -> tuple[str, ...]:
-        return (self.how.removesuffix("()"),) if self.how.endswith("()") else ()
+        return called_by(self.how)
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class NoParameter(Reason):
         return () if self.source is None else _parameter_last(self.source)
 
     def calls(self) -> tuple[str, ...]:
-        return (self.how.removesuffix("()"),) if self.how.endswith("()") else ()
+        return called_by(self.how)
 
 
 @dataclass(frozen=True)

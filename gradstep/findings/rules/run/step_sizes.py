@@ -16,7 +16,7 @@ from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import Line, called, with_argument
+from gradstep.findings.fixes import Line, called, example, with_argument
 from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
@@ -131,7 +131,7 @@ class TightClip(Reason):
 
     def fix(self) -> tuple[Fix, ...]:
         bound = _bound_at(self.source)
-        return Line(self.source).rewritten(lambda node: "1.0" if node is bound else None)
+        return example(Line(self.source).rewritten(lambda node: "1.0" if node is bound else None))
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class LowRate(Reason):
         return "use a larger learning rate: 1e-3 is usual"
 
     def fix(self) -> tuple[Fix, ...]:
-        return () if self.made is None else with_argument(self.made, self.kind, "lr", "1e-3")
+        return example(with_argument(self.made, self.kind, "lr", "1e-3"))
 
 
 @dataclass(frozen=True)
