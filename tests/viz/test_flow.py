@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -13,7 +14,7 @@ import pytest
 from gradstep.comparing.align import align
 from gradstep.comparing.merging import merged
 from gradstep.graph.folding.totals import totals
-from gradstep.graph.model import Graph
+from gradstep.graph.model import PARAMETER_KINDS, Graph
 from gradstep.graph.serialize import from_json
 from gradstep_tui.cli import main
 from gradstep_viz import RenderOptions
@@ -157,6 +158,72 @@ def test_columns_add_up_to_the_totals_of_the_graph(drawn: Drawn) -> None:
             inside = [one for one in rows if is_inside(one, row, drawn.rows)]
             assert row.parameters == sum(one.own for one in inside)
             assert row.saved == sum(one.saved for one in inside)
+
+
+def test_the_smallest_gradient_and_the_largest_layer_are_those_of_the_graph(drawn: Drawn) -> None:
+    graph, rows = drawn.graph, drawn.rows
+    extremes = {one.kind: one for one in drawn.picture.table.extremes}
+    if not extremes:
+        assert len(rows) < 8
+        return
+    of_ops = [
+        stats.rms
+        for id, stats in graph.statistics.items()
+        if graph.halves[id] == "backward" and graph.kinds[id] == "op" and stats.size > 1
+        and not stats.trouble and stats.rms > 0
+    ]  # fmt: skip
+    smallest, largest = extremes["smallest"], extremes["largest"]
+    assert smallest.size is not None
+    assert largest.size is not None
+    # those of the weights that are turned are no gradients of results
+    assert smallest.size.rms == pytest.approx(min(of_ops), rel=0.01) or "t" in op_names(graph)
+    assert smallest.size.rms <= min(min(known(row)) for row in rows if known(row)) * 1.01
+    assert largest.size.rms == pytest.approx(max(max(known(row)) for row in rows if known(row)))
+    shown = [row for row in rows if "smallest" in row.extremes]
+    assert shown == [rows[smallest.row]]
+    if "smallest" not in shown[0].hidden:
+        assert smallest.size.rms == pytest.approx(min(known(shown[0])), rel=0.01)
+    if layer := extremes.get("layer"):
+        layers: dict[str, int] = {}
+        for id, kind in enumerate(graph.kinds):
+            if kind in PARAMETER_KINDS and graph.halves[id] == "forward":
+                name = graph.variables[id].rpartition(".")[0] or graph.variables[id]
+                layers[name] = layers.get(name, 0) + math.prod(graph.shapes[id] or ())
+        assert layer.parameters == max(layers.values())
+
+
+def op_names(graph: Graph) -> set[str]:
+    return {name for name, kind in zip(graph.names, graph.kinds, strict=True) if kind == "op"}
+
+
+def known(row: Row) -> list[float]:
+    if row.kind != "row" or row.is_scalar:
+        return []
+    return [one.rms for one in row.gradients if one is not None and not one.state]
+
+
+def test_parameters_of_rounds_are_told_for_each(drawn: Drawn) -> None:
+    for row in drawn.rows:
+        if row.each:
+            assert row.each * len(row.rounds) == row.parameters
+
+
+def test_a_shared_weight_says_with_what(folder: Path) -> None:
+    assert draw("unrolled", folder).row("cell").note == "shared, 20 uses"
+    gpt = draw("gpt", folder)
+    assert any("shared with" in row.note for row in gpt.rows)
+
+
+def test_what_goes_to_the_next_round_is_a_state(folder: Path) -> None:
+    rows = draw("unrolled", folder).rows
+    assert [row.kind_text for row in rows if "state" in row.note] == ["tanh"]
+    assert not any("state" in row.note for row in draw("gpt", folder).rows)
+
+
+def test_a_loop_has_its_input_above_it(folder: Path) -> None:
+    rows = draw("unrolled", folder).rows
+    (header,) = [at for at, row in enumerate(rows) if row.badge]
+    assert rows[header - 1].kind == "input"
 
 
 def is_inside(row: Row, header: Row, rows: list[Row]) -> bool:

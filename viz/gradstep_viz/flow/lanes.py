@@ -1,14 +1,16 @@
 """Lanes of rows, as in a git log: each row has a dot in a lane, each link runs along one.
 
-The longest way to an output is the spine, lane 0, nearest to the names.  What else there is, is cut
+The longest way to an output, or that of the largest results, is the spine, lane 0, nearest to the
+names.  What else there is, is cut
 into longest chains; these, and links that skip rows, are intervals of rows: the shortest first,
 each takes the first lane that is free there, so that nested skips do not cross.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 MOST_LANES: Final = 8
@@ -28,8 +30,11 @@ class Lanes(NamedTuple):
     number: int
 
 
-def lanes_of(dots: Sequence[int], links: Iterable[Ends]) -> Lanes:
-    """Assign lanes to the rows ``dots``, in their order, and to the links between them.
+def lanes_of(
+    dots: Sequence[int], links: Iterable[Ends], weights: Mapping[int, float] = MappingProxyType({})
+) -> Lanes:
+    """Assign lanes to the rows ``dots``, in their order, and to the links between them; the spine
+    is the way of the largest ``weights``, each of them 1 where it is not given.
 
     >>> lanes = lanes_of(range(4), [(0, 1), (1, 2), (2, 3), (0, 3)])
     >>> lanes.of, lanes.links[0, 3], lanes.number
@@ -41,7 +46,7 @@ def lanes_of(dots: Sequence[int], links: Iterable[Ends]) -> Lanes:
     for source, target in ends:
         readers.setdefault(source, []).append(target)
         makers.setdefault(target, []).append(source)
-    chains = _chains(dots, readers)
+    chains = _chains(dots, readers, weights)
     chain_of = {row: number for number, chain in enumerate(chains) for row in chain}
     along: dict[Ends, int] = {
         pair: number for number, chain in enumerate(chains) for pair in pairwise(chain)
@@ -96,15 +101,19 @@ def lanes_of(dots: Sequence[int], links: Iterable[Ends]) -> Lanes:
     return Lanes(of, drawn, ports, len(taken))
 
 
-def _chains(dots: Sequence[int], readers: dict[int, list[int]]) -> list[list[int]]:
-    """Cut rows into longest chains, the first of which ends at the last row."""
+def _chains(
+    dots: Sequence[int], readers: dict[int, list[int]], weights: Mapping[int, float]
+) -> list[list[int]]:
+    """Cut rows into longest chains, the first of which ends at the last row and is longest by
+    weight."""
     left = set(dots)
     chains: list[list[int]] = []
     order = sorted(dots)
     while left:
-        length: dict[int, int] = {}
+        length: dict[int, float] = {}
         step: dict[int, int] = {}
         ends = order[-1] if not chains else None
+        heavy = weights if not chains else {}
         for row in reversed(order):
             if row not in left:
                 continue
@@ -113,7 +122,7 @@ def _chains(dots: Sequence[int], readers: dict[int, list[int]]) -> list[list[int
                 options = [one for one in options if length[one] > 0]
             if options:
                 best = max(options, key=lambda one: (length[one], -one))
-                length[row], step[row] = length[best] + 1, best
+                length[row], step[row] = length[best] + heavy.get(row, 1), best
             else:
                 length[row] = 1 if ends is None or row == ends else 0
         start = max(length, key=lambda row: (length[row], -row))

@@ -4,7 +4,7 @@ picture."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, prod
+from math import ceil, inf, log2, prod
 from typing import Final, NamedTuple
 
 from gradstep.graph.model import Shape
@@ -13,7 +13,7 @@ from gradstep_viz.flow.facts import Size, scale_of, share_of
 from gradstep_viz.flow.lanes import MOST_LANES, Lanes, lanes_of
 from gradstep_viz.flow.measure import cut, width_of
 from gradstep_viz.flow.parts import BROKEN, DEAD
-from gradstep_viz.flow.rows import Link, Row, Table
+from gradstep_viz.flow.rows import STATE, ExtremeKind, Link, Row, Table
 from gradstep_viz.picture.formatting import count
 
 WIDTH: Final = 830
@@ -34,15 +34,24 @@ BAR: Final = 46
 GAP: Final = 14
 MOST_COLUMNS: Final = 16
 """Of a sparkline; more rounds are a curve."""
-MOST_SPARE: Final = 110
+MOST_SPARE: Final = 70
 LEAST_WIDE: Final = 560
 """A table has so much room behind its longest name at most, unless it were less wide than this."""
 _NAMES: Final = "module or variable"
 FEW_NAMES: Final = 110
 _LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
 """What goes where there is no room, in this order."""
+LEAST_CLASS: Final = 60
+"""So much of a class is shown rather than the words of a mark."""
 MOST_SHUT: Final = 6
 LEAST_NAMES: Final = 190
+
+MARKS: Final[dict[ExtremeKind, tuple[str, str, str]]] = {
+    "smallest": ("▼", "smallest", "Smallest gradient"),
+    "largest": ("▲", "largest", "Largest gradient of a row"),
+    "layer": ("■", "largest layer", "Largest layer"),
+}
+"""The sign, the word in a row, and what it is."""
 
 Tone = str
 
@@ -181,7 +190,13 @@ class _Layout:
         self._table, self._width = table, width
         rows = table.rows
         dots = [at for at, row in enumerate(rows) if row.has_dot]
-        self._lanes = lanes_of(dots, [(link.source, link.target) for link in table.links])
+        ends = [(link.source, link.target) for link in table.links]
+        weights = {
+            at: 1 + log2(1 + prod(row.shapes_out[0] or ()))
+            for at, row in enumerate(rows)
+            if row.shapes_out
+        }
+        self._lanes = lanes_of(dots, ends, weights)
         lanes = self._lanes
         self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
         ports = PORT_WIDTH if lanes.ports else 0
@@ -210,15 +225,11 @@ class _Layout:
     def _fit(self) -> _Columns:
         """Leave out what has no room: the time, what is saved, and attributes, in this order."""
         needed = max(
-            (
-                12 * row.depth
-                + width_of(row.name or row.kind_text, bold=True)
-                + (width_of(f"  {row.kind_text} {row.attributes}") if row.name else 0)
-                for row in self._table.rows
-            ),
-            default=0.0,
+            self._name_width(row)
+            + width_of(f" · {row.note}" if row.note else "")
+            + sum(map(self._badge_width, (row.badge, *self._marks(row, inf))))
+            for row in self._table.rows
         )
-        needed = max(needed, width_of(_NAMES, SMALL))
         columns = self._ends(())
         spare = columns.names - self._names - needed - MOST_SPARE
         if spare > 0:  # else an eye loses the row on its way to the shapes
@@ -227,9 +238,19 @@ class _Layout:
         for number in range(len(_LEFT_OUT) + 1):
             columns = self._ends(_LEFT_OUT[:number])
             enough = LEAST_NAMES if number <= _LEFT_OUT.index("attributes") else FEW_NAMES
-            if columns.names - self._names >= min(needed, enough):
+            if self._heading_left(columns) - self._names >= width_of(_NAMES, SMALL) + 4 and all(
+                self._name_end(row, columns) - self._names >= min(self._name_width(row), enough)
+                for row in self._table.rows
+            ):
                 break
         return columns
+
+    @staticmethod
+    def _name_width(row: Row) -> float:
+        """Return how much room a row needs for its name, its class and its attributes."""
+        name = width_of(row.name or row.kind_text, bold=True)
+        more = width_of(f"  {row.kind_text} {row.attributes}") if row.name else 0
+        return INDENT * row.depth + name + more
 
     def _ends(self, left_out: Sequence[str]) -> _Columns:
         at = self._width - MARGIN
@@ -241,12 +262,15 @@ class _Layout:
             saved, saved_bar = at, at - 58
             at = saved_bar - 40 - GAP
         if has["gradient"]:
-            gradient, bar = at, at - (104 if has["others"] else 58)
+            gradient, bar = at, at - max(58, ceil(self._widest_gradient()) + 8)
             at = bar - BAR - GAP
         if has["parameters"]:
             if has["gradient"] and "their gradient" not in left_out:
                 their, at = at, at - 54
-            parameters, at = at, at - 52 - GAP
+            widest = max(
+                width_of(_parameters(row), bold="layer" in row.extremes) for row in self._table.rows
+            )
+            parameters, at = at, at - max(52, ceil(widest) + 4) - GAP
         ins = max((width_of(self._shape(row.shapes_in)) for row in self._table.rows), default=0.0)
         outs = max(
             (width_of(self._out(row), bold=bool(row.value)) for row in self._table.rows),
@@ -261,6 +285,12 @@ class _Layout:
             names, arrow, shapes, parameters, their, bar, gradient, saved_bar, saved, seconds,
             "attributes" not in left_out, "in" not in left_out,
         )  # fmt: skip
+
+    def _widest_gradient(self) -> float:
+        return max(
+            sum(width_of(text, bold="b" in tone) for text, tone in _gradient_texts(row, ""))
+            for row in self._table.rows
+        )
 
     @property
     def _shape_heading(self) -> str:
@@ -301,10 +331,11 @@ class _Layout:
         blocks += self._hairlines()
         y += 6
         blocks.append(Block(MARGIN, y, room, 1, "line"))
-        for text in (*self._explained(), *self._shut(), *foot):
+        texts = [(text, "m") for text in (*self._explained(), *self._shut(), *foot)]
+        for text, tone in [(self._most(), ""), *texts]:
             for line in _wrapped(text, room, SMALL):
                 y += 17
-                words.append(Words(MARGIN, y, ((line, "m"),), size=SMALL))
+                words.append(Words(MARGIN, y, ((line, tone),), size=SMALL))
         strokes = self._strokes()
         rows = tuple(self._row(at, row) for at, row in enumerate(self._table.rows))
         blocks += self._port_blocks(words)
@@ -339,10 +370,9 @@ class _Layout:
 
     def _heading(self, y: float) -> list[Words]:
         columns = self._columns
-        shape, middle = self._shape_heading, columns.arrow
+        shape = self._shape_heading
         heading = [Words(self._names, y, ((_NAMES, "m"),), size=SMALL)]
-        half = width_of(shape, SMALL) / 2
-        heading.append(Words(min(middle + half, columns.shapes), y, ((shape, "m"),), True, SMALL))
+        heading.append(Words(self._heading_left(columns), y, ((shape, "m"),), size=SMALL))
         if columns.parameters:
             text = "parameters, gradient" if columns.their_gradient else "parameters"
             end = columns.their_gradient or columns.parameters
@@ -354,6 +384,11 @@ class _Layout:
         if columns.seconds:
             heading.append(Words(columns.seconds, y, (("time", "m"),), True, SMALL))
         return heading
+
+    def _heading_left(self, columns: _Columns) -> float:
+        """Return where the heading of shapes begins: its middle is above the arrows."""
+        wide = width_of(self._shape_heading, SMALL)
+        return min(columns.arrow + wide / 2, columns.shapes) - wide
 
     def _x(self, lane: int) -> float:
         return self._spine - lane * self._pitch
@@ -442,7 +477,9 @@ class _Layout:
             words.append(Words(columns.arrow + 2, base, ((text, tone),)))
         if row.parameters and columns.parameters:
             tone = muted or ("m" if row.kind == "row" and not row.own else "")
-            words.append(Words(columns.parameters, base, ((count(row.parameters), tone),), True))
+            if "layer" in row.extremes and "layer" not in row.hidden:
+                tone = "b"
+            words.append(Words(columns.parameters, base, ((_parameters(row), tone),), True))
         if row.parameter_gradient is not None and columns.their_gradient:
             words.append(
                 Words(columns.their_gradient, base, (_size(row.parameter_gradient, muted),), True)
@@ -465,8 +502,12 @@ class _Layout:
 
     def _name(self, row: Row, base: float, words: list[Words], blocks: list[Block]) -> None:
         x = self._names + INDENT * row.depth
-        room = self._columns.names - x
-        badge = width_of(row.badge, SMALL, bold=True) + 22 if row.badge else 0
+        room = self._name_end(row, self._columns) - x
+        needed = width_of(row.name or row.kind_text, bold=True)
+        if row.name and row.kind_text:
+            needed += min(LEAST_CLASS, width_of(f"  {row.kind_text}"))
+        marks = self._marks(row, room - needed - (self._badge_width(row.badge)))
+        badge = sum(map(self._badge_width, (row.badge, *marks)))
         title = cut(row.name or row.kind_text, room - badge, bold=True)
         left = room - badge - width_of(title, bold=True) - 8
         parts: list[tuple[str, Tone]] = [(title, "b")]
@@ -477,10 +518,39 @@ class _Layout:
             parts.append((f"  {text}", "m"))
         one = Words(x, base, tuple(parts))
         words.append(one)
-        if row.badge:
-            at = x + one.width + 8
-            blocks.append(Block(at, base - 12.5, badge - 8, 17, "badge", 8.5))
-            words.append(Words(at + 7, base - 0.3, ((row.badge, "b"),), size=SMALL))
+        at = x + one.width + 8
+        for text in filter(None, (row.badge, *marks)):
+            wide = self._badge_width(text) - 8
+            tone = "badge" if text == row.badge else "mark"
+            blocks.append(Block(at, base - 12.5, wide, 17, tone, 8.5))
+            words.append(Words(at + 7, base - 0.3, ((text, "b"),), size=SMALL))
+            at += wide + 8
+
+    @staticmethod
+    def _badge_width(text: str) -> float:
+        return width_of(text, SMALL, bold=True) + 22 if text else 0
+
+    def _name_end(self, row: Row, columns: _Columns) -> float:
+        """Return how far a name may reach: to what its own row has in the columns of shapes."""
+        if columns.ins and not row.is_scalar and (text := self._shape(row.shapes_in)):
+            return columns.arrow - 16 - width_of(text) - GAP
+        if columns.ins and row.kind == "row" and row.shapes_out and not row.is_scalar:
+            return columns.arrow - 16 - GAP
+        if self._out(row) or not columns.shapes:
+            return columns.arrow + 2 - GAP
+        return columns.shapes - GAP
+
+    def _marks(self, row: Row, room: float) -> list[str]:
+        """Return the words for what is smallest or largest here, as many as there is room for."""
+        texts = [
+            (f"{sign} {word} inside" if one in row.hidden else f"{sign} {word}", sign)
+            for one, (sign, word, _) in MARKS.items()
+            if one in row.extremes
+        ]
+        for words in (0, 1):
+            if sum(self._badge_width(text[words]) for text in texts) <= room:
+                return [text[words] for text in texts]
+        return [sign for _, sign in texts]
 
     def _gradient(
         self, row: Row, y: float, words: list[Words], blocks: list[Block],
@@ -491,20 +561,11 @@ class _Layout:
         if not known:
             return
         muted = "m" if row.kind == "header" or row.is_scalar else ""
-        first = known[0]
         drawn = row.gradients
-        if row.kind == "header":
-            texts = list(dict.fromkeys(_size(one, "")[0] for one in (known[0], known[-1])))
-            tone = "x" if first.state == BROKEN else "m"
-            words.append(Words(columns.gradient, base, ((" … ".join(texts), tone),), True))
+        words.append(Words(columns.gradient, base, _gradient_texts(row, muted), True))
+        if row.kind == "header" or row.is_scalar:
             return
         other = next((one for one in row.others if one is not None), None)
-        sizes = [_size(first, muted)]
-        if other is not None and size_text(other) != size_text(first):
-            sizes += [(" | ", "m"), (size_text(other), "x" if other.state == BROKEN else "second")]
-        words.append(Words(columns.gradient, base, tuple(sizes), True))
-        if row.is_scalar:
-            return
         left = columns.bar - BAR
         if other is not None:
             share = share_of(other, self._scale)
@@ -570,11 +631,17 @@ class _Layout:
         rows = self._table.rows
         opened = {row.alike for row in rows if row.kind == "header"}
         texts = {
-            row.alike or row.name: f"{row.kind_text or row.name or '…'} = {row.inside}"
+            row.inside if row.is_container else row.alike or row.name: (
+                f"{(not row.is_container and row.kind_text) or row.name} = {row.inside}"
+            )
             for row in reversed(rows)
             if row.inside and row.name and row.alike not in opened
         }
         return list(texts.values())[::-1][:MOST_SHUT]
+
+    def _most(self) -> str:
+        """Say where gradients are smallest and largest, and which layer is the largest."""
+        return extremes_text(self._table)
 
     def _explained(self) -> list[str]:
         """Explain the marks that occur."""
@@ -601,9 +668,11 @@ class _Layout:
             marks.append("● has parameters, ○ has none.")
         if any(row.badge for row in rows):
             marks.append(
-                "× N: a column or a point for each round, the first at the left; the number is the "
-                "first's; parameters and saved are those of all."
+                "× N: a column or a point for each round, the first at the left; gradients are "
+                "those of the first … the last round, saved is that of all."
             )
+        if any(STATE in row.note.split(", ") for row in rows):
+            marks.append(f"{STATE}: goes on to the next round.")
         if self._lanes.ports:
             marks.append("Numbers at the left: a line that goes on at the same number.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
@@ -658,6 +727,50 @@ def size_text(size: Size) -> str:
     return format_number(float(f"{size.rms:.2g}"))
 
 
+def _gradient_texts(row: Row, tone: Tone) -> tuple[tuple[str, Tone], ...]:
+    """Return the size of the gradient of a row; of several rounds that of the first and of the
+    last, and behind a line that of the second run."""
+    known = [one for one in row.gradients if one is not None]
+    if not known:
+        return ()
+    if {"smallest", "largest"} & {*row.extremes} - {*row.hidden}:
+        tone = "b"
+    texts = [_size(known[0], "m" if row.kind == "header" else tone)]
+    if size_text(known[-1]) != size_text(known[0]):
+        texts += [("…", "m"), _size(known[-1], texts[0][1])]
+    other = next((one for one in row.others if one is not None), None)
+    if other is not None and row.kind != "header" and size_text(other) != size_text(known[0]):
+        texts += [(" | ", "m"), (size_text(other), "x" if other.state == BROKEN else "second")]
+    return tuple(texts)
+
+
+def _parameters(row: Row) -> str:
+    """Write how many parameters a row has, of several rounds as a product.
+
+    >>> _parameters(Row("row", 0, parameters=300, each=100, rounds=((), (), ())))
+    '3 × 100'
+    """
+    return f"{len(row.rounds)} × {count(row.each)}" if row.each else count(row.parameters)
+
+
+def extremes_text(table: Table) -> str:
+    """Say where gradients are smallest and largest, and which layer is the largest.
+
+    >>> small = Extreme("smallest", 0, "fc1", Size(0.001))
+    >>> extremes_text(Table([], [], (small, Extreme("layer", 0, "fc2", None, 4096))))
+    'Smallest gradient ▼: 0.001 at fc1. Largest layer ■: fc2, 4.1 k parameters.'
+    """
+    texts = []
+    for one in table.extremes:
+        sign, _, title = MARKS[one.kind]
+        if one.size is not None:
+            texts.append(f"{title} {sign}: {size_text(one.size)} at {one.where}.")
+            continue
+        more = f" (as {one.ties} more)" if one.ties else ""
+        texts.append(f"{title} {sign}: {one.where}{more}, {count(one.parameters)} parameters.")
+    return " ".join(texts)
+
+
 def _size(size: Size, tone: Tone) -> tuple[str, Tone]:
     return size_text(size), "x" if size.state == BROKEN else tone
 
@@ -676,6 +789,8 @@ def tooltip_of(row: Row) -> str:
         )
     )
     lines = [first, row.path] if row.path and row.path != row.name else [first]
+    for one in row.extremes:
+        lines.append(f"{MARKS[one][2].lower()}{' inside' if one in row.hidden else ''}")
     if row.note:
         lines.append(row.note)
     shapes = [shape for shape in (*row.shapes_in[:1], *row.shapes_out[:1]) if shape is not None]

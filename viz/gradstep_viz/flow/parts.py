@@ -241,8 +241,11 @@ class PartBuilder:
                     continue
                 start = self._natural_start(parts, start, stop, period)
                 count = (stop - start) // period
-                modules = any(one.kind != "statement" for one in parts[start : start + period])
-                if count < (LEAST_MODULES if modules else LEAST_STATEMENTS):
+                labels = [
+                    {one.label for one in parts[start + at : stop : period]} for at in range(period)
+                ]
+                others = any(len(known) > 1 for known in labels)
+                if count < (LEAST_MODULES if others else LEAST_STATEMENTS):
                     continue
                 if any(one.kind == "fold" for one in parts[start : start + period]) and period == 1:
                     continue

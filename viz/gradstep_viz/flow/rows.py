@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import groupby, takewhile
 from math import prod
 from typing import Final, Literal, NamedTuple
 
@@ -32,8 +32,14 @@ MOST_INPUTS: Final = 8
 MOST_OPS: Final = 4
 MOST_NAMES: Final = 2
 MOST_INSIDE: Final = 8
+STATE: Final = "state"
+"""Says of a row that its result goes to the next round."""
+EXTREMES: Final[tuple[ExtremeKind, ...]] = ("smallest", "largest")
+LEAST_DIFFERENT: Final = 3
+"""Of fewer sizes anyone sees which is the smallest."""
 
 RowKind = Literal["row", "header", "input"]
+ExtremeKind = Literal["smallest", "largest", "layer"]
 Tone = Literal["", "alert", "warn"]
 
 
@@ -46,7 +52,9 @@ class Row:
     ``path`` is that of a module.  ``closed`` is what stands in place of a header, and of all below
     it, when that is closed.  ``alike`` is the same for all that is of one kind, and of what is
     closed ``inside`` lists what is inside.  ``own`` is how many of ``parameters`` are counted here:
-    not what an earlier row has, too.
+    not what an earlier row has, too, and ``each`` what each of several rounds has, 0 where they
+    share it.  ``extremes`` are those of the picture that are in this row, ``hidden`` those that
+    its own numbers do not show.
     """
 
     kind: RowKind
@@ -62,6 +70,7 @@ class Row:
     value: str = ""
     parameters: int = 0
     own: int = 0
+    each: int = 0
     parameter_gradient: Size | None = None
     gradients: list[Size | None] = field(default_factory=list)
     others: list[Size | None] = field(default_factory=list)
@@ -79,6 +88,11 @@ class Row:
     starts_open: bool = True
     alike: str = ""
     inside: str = ""
+    is_container: bool = False
+    result: str = ""
+    rounds: tuple[tuple[int, ...], ...] = ()
+    extremes: tuple[ExtremeKind, ...] = ()
+    hidden: tuple[ExtremeKind, ...] = ()
 
     @property
     def has_dot(self) -> bool:
@@ -103,11 +117,24 @@ class Link(NamedTuple):
     size: Size | None
 
 
+class Extreme(NamedTuple):
+    """The smallest or the largest gradient at the output of an op, or the layer with most
+    parameters: which it is, in which row, and ``where`` in the whole program."""
+
+    kind: ExtremeKind
+    row: int
+    where: str
+    size: Size | None = None
+    parameters: int = 0
+    ties: int = 0
+
+
 class Table(NamedTuple):
-    """All rows, and the links between them."""
+    """All rows, the links between them, and what is the most in all of them."""
 
     rows: list[Row]
     links: list[Link]
+    extremes: tuple[Extreme, ...] = ()
 
 
 class _Shown(NamedTuple):
@@ -303,10 +330,12 @@ class _Writer:
         self._rows: list[Row] = []
         self._place = [-1] * len(facts.units)
         self._round = [0] * len(facts.units)
+        self._round_count = [1] * len(facts.units)
         self._panel_of = [0] * len(facts.units)
         self._panels = 0
         self._counted: set[int] = set()
-        self._uses = Counter[int]()
+        self._users: dict[int, list[Row]] = {}
+        self._outs: dict[tuple[int, ...], int] = {}
         self._classes = Counter(
             self._graph.modules.get(part.label, "")
             for part in parts_below(root)
@@ -321,7 +350,9 @@ class _Writer:
         self._finish()
         links = self._links()
         self._notes()
-        return Table(self._rows, links)
+        extremes = tuple(one for one in (*self._extreme_gradients(), self._largest_layer()) if one)
+        self._mark(extremes)
+        return Table(self._rows, links, extremes)
 
     def _write(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -362,14 +393,15 @@ class _Writer:
         """Return what is inside a part, by what tells it from the others there: the name of a
         module, the last op of a statement."""
         counts = Counter[object]()
-        keyed: dict[object, Part] = {}
+        numbered: list[tuple[str, str, int, Part]] = []
         for one in _inside(part) if part.kind != "fold" else [part]:
             name = re.sub(r"\d+", "#", one.label.rpartition(".")[2])
             if one.kind != "module":
                 name = self._units.stems[self._facts.ops.heads_among(one.units)[-1]]
             counts[one.kind, name] += 1
-            keyed[one.kind, name, counts[one.kind, name]] = one
-        return keyed
+            numbered.append((one.kind, name, counts[one.kind, name], one))
+        # what a round has less than others is missing at its start
+        return {(kind, name, counts[kind, name] - at): one for kind, name, at, one in numbered}
 
     def _write_fold(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int,
@@ -382,14 +414,16 @@ class _Writer:
             panel = self._panels
         for number, one in enumerate(rounds):
             for unit in one.units:
-                self._round[unit] = number
+                self._round[unit], self._round_count[unit] = number, len(rounds)
                 self._panel_of[unit] = panel
         self._header(parts, depth, front, panel, header)
         at = len(self._rows) - 1
+        counts = sorted({len(part.children) for part in parts})
+        self._rows[at].badge = f"× {' … '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}"
         if around and rounds[0].kind != "module":
             row, what = self._rows[at], self._rows[at].name
             self._name(row, around, around, front)
-            row.attributes, row.badge = what if " … " in what else "", f"× {len(rounds)}"
+            row.attributes = what if " … " in what else ""
         first = typical_place(rounds)
         rounds = [rounds[first], *rounds[:first], *rounds[first + 1 :]]
         inner = (_fronts(rounds) if rounds[0].children else ()) or _fronts(around) or front
@@ -400,9 +434,10 @@ class _Writer:
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
     ) -> None:
         if parts[0].kind == "fold":
-            for number, one in enumerate(one for part in parts for one in part.children):
+            rounds = _rounds(parts)
+            for number, one in enumerate(rounds):
                 for unit in one.units:
-                    self._round[unit] = number
+                    self._round[unit], self._round_count[unit] = number, len(rounds)
                     self._panel_of[unit] = self._panel_of[unit] or -1 - len(self._rows)
         row = self._closed(parts, depth, front, panel, header)
         for unit in row.units:
@@ -418,10 +453,10 @@ class _Writer:
         row = Row("row", depth, panel=panel, header=header, units=units)
         self._name(row, parts, rounds, front)
         typical = rounds[typical_place(rounds)]
-        result = self._result(typical.units) if typical.kind == "module" else ""
-        if result not in ("", row.name.rpartition(".")[2]):
-            row.attributes = f"{row.attributes} → {result}".lstrip()
+        row.result = self._result(typical.units) if typical.kind == "module" else ""
+        row.rounds = tuple(one.units for one in rounds)
         outs = [self._out_unit(one) for one in rounds]
+        self._outs.update(zip(row.rounds, outs, strict=True))
         row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
         if self._facts.others:
             row.others = [None if out < 0 else self._facts.others[out] for out in outs]
@@ -431,7 +466,7 @@ class _Writer:
         row.is_scalar = bool(shapes) and prod(shapes[0] or ()) == 1
         row.alike = typical.module
         if typical.opens:
-            row.inside = self._inside_text(typical)
+            row.inside, row.is_container = self._inside_text(typical), typical.is_container
         return row
 
     def _header(
@@ -453,7 +488,7 @@ class _Writer:
         if parts[0].kind == "module" and len(parts) == 1:
             same = self._classes[self._graph.modules.get(parts[0].label, "")]
             if same > 1 and self._is_only_open(parts[0]):
-                row.note = f"open, as one of {same}"
+                row.note = f"one of {same} alike"
         self._rows.append(row)
 
     def _is_only_open(self, part: Part) -> bool:
@@ -538,8 +573,12 @@ class _Writer:
     def _inside_text(self, part: Part) -> str:
         """List what is inside a part, by its names; inside a container by its classes."""
         names = []
-        for one in _inside(part):
-            if one.kind == "module":
+        inside = list(_inside(part))
+        while inside:
+            one = inside.pop(0)
+            if one.is_container and part.is_container:
+                inside[:0] = _inside(one)
+            elif one.kind == "module":
                 kind = self._graph.modules.get(one.label, "")
                 name = _without(one.label, (f"{part.label}.",))
                 names.append(kind or name if part.is_container else name)
@@ -561,9 +600,13 @@ class _Writer:
         leaves = self._facts.parameters(units)
         sizes = {leaf: prod(self._facts.leaves[leaf].shape or ()) for leaf in leaves}
         row.parameters = sum(sizes.values())
+        if len(row.rounds) > 1:
+            each = sum(sizes[leaf] for leaf in self._facts.parameters(row.rounds[0]))
+            row.each = each if each * len(row.rounds) == row.parameters else 0
         row.own = sum(size for leaf, size in sizes.items() if leaf not in self._counted)
         self._counted.update(leaves)
-        self._uses.update(leaves)
+        for leaf in leaves:
+            self._users.setdefault(leaf, []).append(row)
         row.parameter_gradient = self._facts.parameter_gradient(units)
         row.seconds = self._facts.seconds(units)
 
@@ -628,13 +671,14 @@ class _Writer:
             self._place[unit]
             for unit, sources in enumerate(self._units.inputs)
             for source in sources
-            if self._place[source] != self._place[unit]
+            if self._place[source] != self._place[unit] and not self._is_next_round(source, unit)
         }
         before: dict[int, list[Row]] = {}
         started: set[int] = set()
 
-        def order(entry: tuple[int, set[int]]) -> tuple[int, bool, int]:
-            return min(entry[1]), not facts.leaves[entry[0]].name, entry[0]
+        def order(entry: tuple[int, set[int]]) -> tuple[int, bool, int, int]:
+            known = facts.leaves[entry[0]]
+            return min(entry[1]), not known.name, -prod(known.shape or ()), entry[0]
 
         for leaf, places in sorted(readers.items(), key=order):
             known, place = facts.leaves[leaf], min(places)
@@ -678,6 +722,9 @@ class _Writer:
                 placed.insert(at, row)
             else:
                 placed.append(row)
+        for one, row, other in zip(placed, placed[1:], placed[2:], strict=False):
+            if row.kind == "input" and one.panel == other.panel:
+                row.panel, row.depth, row.header = one.panel, other.depth, other.header
         return placed
 
     def _input(self, leaf: int) -> Row:
@@ -704,6 +751,7 @@ class _Writer:
 
     def _finish(self) -> None:
         """Say what is shared, and where the outputs are."""
+        self._name_results()
         saved, packed = self._facts.saved_by(self._place, len(self._rows))
         for row, nbytes, has_packed in zip(self._rows, saved, packed, strict=True):
             row.saved = nbytes
@@ -711,10 +759,7 @@ class _Writer:
                 row.note = "checkpointed" if not row.note else row.note
         for row in self._rows:
             if row.kind == "row":
-                shared = [
-                    leaf for leaf in self._facts.parameters(row.units) if self._uses[leaf] > 1
-                ]
-                notes = (self._facts.mark_of(row.units), "shared" if shared else "", row.note)
+                notes = (self._facts.mark_of(row.units), self._sharing(row), row.note)
                 row.note = ", ".join(filter(None, notes))
         for unit, nodes in self._facts.outputs.items():
             row = self._rows[self._place[unit]]
@@ -725,6 +770,105 @@ class _Writer:
                 if stats is not None and stats.size == 1:
                     row.value = _number(stats)
         self._sum_headers()
+
+    def _sharing(self, row: Row) -> str:
+        """Say with what the parameters of a row are shared."""
+        leaves = self._facts.parameters(row.units)
+        users = [one for leaf in leaves for one in self._users[leaf]]
+        if other := next((one for one in users if one.name != row.name), None):
+            return f"shared with {other.name or other.kind_text}"
+        uses = Counter(
+            leaf
+            for one in {id(one): one for one in users}.values()
+            for units in one.rounds or (one.units,)
+            for leaf in self._facts.parameters(units)
+        )
+        most = max((uses[leaf] for leaf in leaves), default=0)
+        return f"shared, {most} uses" if most > 1 else ""
+
+    def _name_results(self) -> None:
+        """Say which variables hold the results of modules: of several that one statement calls,
+        each has its own."""
+        for result, run in groupby(self._rows, lambda one: one.result):
+            rows, names = list(run), result.split(", ")
+            if len(names) == len(rows):
+                for row, name in zip(rows, names, strict=True):
+                    row.result = name
+            elif len(rows) > 1 and len(names) > 1:
+                for row in rows:
+                    row.result = ""
+        for row in self._rows:
+            one = row.closed or row
+            if one.result not in ("", one.name.rpartition(".")[2]):
+                one.attributes = f"{one.attributes} → {one.result}".lstrip()
+
+    def _extreme_gradients(self) -> Iterator[Extreme]:
+        """Yield where the gradient of the result of an op is smallest, but for 0, of several one
+        that a row shows, and the largest gradient that a row shows."""
+        facts, place, mains = self._facts, self._place, self._facts.ops.heads.mains
+        outs = (self._outs[one] for row in self._rows if row.kind == "row" for one in row.rounds)
+        shown = {mains[unit] for unit in outs if unit >= 0}
+        known = [
+            (float(f"{size.rms:.3g}"), unit not in shown, unit)
+            for unit, size in enumerate(facts.gradients)
+            if size is not None and size.state == HEALTHY and size.rms > 0 and place[unit] >= 0
+            and mains[unit] == unit and prod(facts.ops.shape(unit) or ()) > 1
+        ]  # fmt: skip
+        if len({rms for rms, _, _ in known}) < LEAST_DIFFERENT:
+            return
+        ends = min(known), max(known, key=lambda one: (not one[1], one[0], -one[2]))
+        for kind, (_, hidden, unit) in zip(EXTREMES, ends, strict=True):
+            row = self._rows[place[unit]]
+            if hidden:
+                row.hidden += (kind,)
+            yield Extreme(kind, place[unit], self._where(row, unit), facts.gradients[unit])
+
+    def _where(self, row: Row, unit: int) -> str:
+        """Say which op of the program a unit is: the module, the variable or the op, the round."""
+        scope = self._units.scopes[unit]
+        heads = self._facts.ops.heads_among(row.units)
+        inside = [one for one in heads if self._units.scopes[one] == scope]
+        what = "" if scope and scope == row.path else self._result([unit])
+        if not what and len(inside) != len(row.rounds):
+            what = self._units.stems[unit]
+        text = " in ".join(filter(None, (what, self._called(scope)))) or row.name or row.kind_text
+        scopes = {self._units.scopes[units[-1]] for units in row.rounds if units}
+        if len(row.rounds) > 1 and len(scopes) == 1:
+            text += f", round {self._round[unit] + 1} of {self._round_count[unit]}"
+        return text
+
+    def _called(self, path: str) -> str:
+        """Name a module by its path, and by its class where the name is only a number."""
+        kind = self._graph.modules.get(path, "") if path.rpartition(".")[2].isdecimal() else ""
+        return printable(f"{path} ({kind})" if kind else path)
+
+    def _largest_layer(self) -> Extreme | None:
+        """Return the module that has most parameters of its own."""
+        layers = Counter[str]()
+        rows: dict[str, int] = {}
+        for at, row in enumerate(self._rows):
+            for leaf in self._facts.parameters(row.units) if row.kind == "row" else ():
+                known = self._facts.leaves[leaf]
+                layer = known.name.rpartition(".")[0] or known.name
+                if self._users[leaf][0] is row:
+                    layers[layer] += prod(known.shape or ())
+                    rows.setdefault(layer, at)
+        if len(layers) < LEAST_DIFFERENT:
+            return None
+        layer, most = max(layers.items(), key=lambda one: one[1])
+        ties = sum(one == most for one in layers.values()) - 1
+        return Extreme("layer", rows[layer], self._called(layer), None, most, ties)
+
+    def _mark(self, extremes: Sequence[Extreme]) -> None:
+        """Let rows know what is the most in them, and headers when they are closed."""
+        for one in extremes:
+            row = self._rows[one.row]
+            row.extremes += (one.kind,)
+            while row.header >= 0:
+                row = self._rows[row.header]
+                if row.closed is not None:
+                    row.closed.extremes += (one.kind,)
+                    row.closed.hidden += (one.kind,)
 
     def _sum_headers(self) -> None:
         for row in reversed(self._rows):
@@ -741,18 +885,26 @@ class _Writer:
                 one.seconds, one.own = row.seconds, row.parameters
                 one.parameter_gradient = self._facts.parameter_gradient(row.units)
 
+    def _is_next_round(self, source: int, unit: int) -> bool:
+        """Tell whether a value goes from one round of what is drawn once to another."""
+        same = self._panel_of[source] == self._panel_of[unit] != 0
+        return same and self._round[source] != self._round[unit]
+
     def _links(self) -> list[Link]:
         """Link the rows, by what ops read; what one round gives to the next is not shown."""
         place, flows = self._place, self._facts.flows
         found: dict[tuple[int, int], Size | None] = {}
+        layers = {row.panel for row in self._rows if row.each}
         round_of: dict[tuple[int, int], int] = {}  # the first one tells
         for unit, sources in enumerate(self._units.inputs):
             for source in sources:
                 one, other = place[source], place[unit]
-                if one < 0 or one >= other:
+                if one >= 0 and self._is_next_round(source, unit):
+                    row = self._rows[one]
+                    if row.panel not in layers and STATE not in row.note.split(", "):
+                        row.note = ", ".join(filter(None, (row.note, STATE)))
                     continue
-                same = self._panel_of[source] == self._panel_of[unit] != 0
-                if same and self._round[source] != self._round[unit]:
+                if one < 0 or one >= other:
                     continue
                 size, number = flows.get((unit, source)), self._round[unit]
                 first = round_of.setdefault((one, other), number)
@@ -810,14 +962,34 @@ def _as_called(names: Sequence[str]) -> list[str]:
 
     >>> _as_called(["log_softmax", "nll_loss", "add"])
     ['cross_entropy', 'add']
+    >>> _as_called(["mul", "mul", "bmm", "add", "safe_softmax", "bmm", "transpose"])
+    ['scaled_dot_product_attention', 'transpose']
     """
     called: list[str] = []
     for name in names:
         if called and called[-1] == "log_softmax" and name.startswith("nll_loss"):
             called[-1] = "cross_entropy"
-        else:
+        elif name == "safe_softmax":  # nothing else has it
+            while called and called[-1] in _BEFORE_SOFTMAX:
+                called.pop()
+            called.append(_ATTENTION)
+        elif not (called and called[-1] == _ATTENTION and name in _AFTER_SOFTMAX):
             called.append(name)
     return called
+
+
+_ATTENTION: Final = "scaled_dot_product_attention"
+_BEFORE_SOFTMAX: Final = (
+    "mul",
+    "bmm",
+    "matmul",
+    "add",
+    "baddbmm",
+    "masked_fill",
+    "where",
+    "expand",
+)
+_AFTER_SOFTMAX: Final = ("dropout", "native_dropout", "mul", "bmm", "matmul")
 
 
 def _number(stats: Statistics) -> str:

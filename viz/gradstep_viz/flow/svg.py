@@ -87,6 +87,7 @@ def flow_rules(theme_name: str, *, plain: bool) -> tuple[str, ...]:
         ("memory", "memory"), ("brokenbar", "alert"), ("zerobar", "zero"), ("second", "second"),
     ):  # fmt: skip
         paint(f"rect.{tone}", fill=token)
+    paint("rect.mark", "fill:none;stroke-width:1px", stroke="ink")
     paint("rect.hollow", "fill:none;stroke-dasharray:2 2", stroke="zero")
     paint(".curve", "fill:none;stroke-width:1.4px", stroke="bar")
     paint(".halo", "fill:none;stroke-linecap:butt", stroke="bg")

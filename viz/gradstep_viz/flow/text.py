@@ -10,7 +10,7 @@ from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
 from gradstep_viz.flow.facts import Size, scale_of, share_of
-from gradstep_viz.flow.layout import FlowPicture, size_text
+from gradstep_viz.flow.layout import MARKS, FlowPicture, extremes_text, size_text
 from gradstep_viz.flow.parts import BROKEN, DEAD
 from gradstep_viz.flow.rows import Row
 from gradstep_viz.picture.formatting import count
@@ -35,7 +35,8 @@ def describe_rows(picture: FlowPicture) -> str:
     lines = [_described(row) for row in rows[:MOST_DESCRIBED]]
     if left := len(rows) - len(lines):
         lines.append(f"and {left:,} more")
-    return " ".join([*picture.captions, "; ".join(lines)]).strip()
+    texts = [*picture.captions, "; ".join(lines), extremes_text(picture.table)]
+    return " ".join(texts).strip()
 
 
 def _described(row: Row) -> str:
@@ -68,6 +69,7 @@ def write_flow_text(picture: FlowPicture) -> str:
             if width
         ]
         sections.append(f"{front} {'  '.join(shown)}".rstrip())
+    sections += filter(None, ["", extremes_text(picture.table)])
     return "\n".join(sections) + "\n"
 
 
@@ -75,6 +77,8 @@ def _cells(row: Row) -> tuple[str, ...]:
     name = "  " * row.depth + " ".join(
         filter(None, (row.name, row.kind_text, row.attributes, row.badge))
     )
+    for one in row.extremes:
+        name += f" {MARKS[one][0]}{' inside' if one in row.hidden else ''}"
     if row.note:
         name += f" {'!' if row.tone == 'alert' else '·'} {row.note}"
     ins, out = (_shape(shapes) for shapes in (row.shapes_in, row.shapes_out))
