@@ -18,9 +18,11 @@ from gradstep.graph.model import PARAMETER_KINDS, Graph
 from gradstep.graph.serialize import from_json
 from gradstep_tui.cli import main
 from gradstep_viz import RenderOptions
+from gradstep_viz.errors import UnknownNode
 from gradstep_viz.flow.compose import make_flow_picture
 from gradstep_viz.flow.layout import FlowPicture, Words
 from gradstep_viz.flow.rows import MOST_ROWS, Row
+from gradstep_viz.options import View
 from gradstep_viz.rendering import render_graph
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.browser import Browser
@@ -412,6 +414,20 @@ def test_what_is_asked_for_is_open(folder: Path) -> None:
     assert len(whole.rows) > len(named.rows)
     assert [row.name for row in named.rows if row.kind == "header"].count("layer4.1") == 1
     assert len(draw("resnet18", folder, max_boxes=12).rows) <= 13
+
+
+@pytest.mark.parametrize("view", ["flow", "both"])
+def test_what_is_to_be_folded_stays_so(view: View, folder: Path) -> None:
+    graph = graph_of("resnet18", folder)
+    for name in ("BasicBlock", "layer1.0"):
+        open_one, shut = (
+            render_graph(graph, "svg", RenderOptions(view=view, fold=fold)).text
+            for fold in ((), name)
+        )
+        assert "layer1.0.conv1" in open_one
+        assert "layer1.0.conv1" not in shut
+    with pytest.raises(UnknownNode, match="nothing that can be folded is called 'BasicBlok'"):
+        render_graph(graph, "svg", RenderOptions(view=view, fold="BasicBlok"))
 
 
 def test_a_module_is_told_by_its_attributes(folder: Path) -> None:

@@ -4,7 +4,7 @@ screen."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -139,16 +139,22 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Folded, tuple[str,
 
 
 def _folded(folding: Folding, allowed: int, options: RenderOptions) -> Folded:
+    classes = set(folding.graph.modules.values())
+
+    def whole(names: Sequence[str]) -> list[str]:
+        front = f"{folding.module}."
+        return [
+            name if name.startswith(front) or name in classes else front + name for name in names
+        ]
+
     try:
-        return folding.folded(allowed, options.depth, options.expand)
+        return folding.folded(allowed, options.depth, options.expand, options.fold)
     except UnknownAddress as error:
-        names = [name for name in options.expand if not name.startswith(f"{folding.module}.")]
-        whole = tuple(
-            f"{folding.module}.{name}" if name in names else name for name in options.expand
-        )
         with suppress(UnknownAddress):
             if folding.module:  # the picture leaves it out of all names
-                return folding.folded(allowed, options.depth, whole)
+                return folding.folded(
+                    allowed, options.depth, whole(options.expand), whole(options.fold)
+                )
         raise UnknownNode(error.what, remedy=error.remedy) from None
 
 

@@ -50,7 +50,7 @@ _PIXELS: Final = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25
 HOPS: Final = 2
 
 
-_FOR_ALL: Final = ("view", "theme", "title", "label", "width")
+_FOR_ALL: Final = ("view", "theme", "title", "label", "width", "fold")
 """Options that a picture of rows has, too."""
 
 
@@ -146,6 +146,12 @@ class RenderOptions:
         "NAME",
         large=True,
     )
+    fold: str | Sequence[str] = _option(
+        (),
+        "keep this module (layers.3), or all of this class (ResBlock), folded; may be repeated",
+        "NAME",
+        large=True,
+    )
     full: bool = _option(False, "fold nothing", large=True)
     around: str | None = _option(
         None,
@@ -164,6 +170,8 @@ class RenderOptions:
     def __post_init__(self) -> None:
         names = (self.expand,) if isinstance(self.expand, str) else tuple(self.expand)
         object.__setattr__(self, "expand", names)
+        names = (self.fold,) if isinstance(self.fold, str) else tuple(self.fold)
+        object.__setattr__(self, "fold", names)
         labels = (self.label,) if isinstance(self.label, str) else tuple(self.label)
         object.__setattr__(self, "label", labels)
         shown = (self.show,) if isinstance(self.show, str) else self.show
@@ -180,7 +188,7 @@ class RenderOptions:
             )
         if self.full and self.folds:
             raise VizError(
-                "full folds nothing, so max_boxes, depth and expand have no effect",
+                "full folds nothing, so max_boxes, depth, expand and fold have no effect",
                 remedy="leave out either full or the others",
             )
         if self.hops is not None and self.around is None:
@@ -226,7 +234,8 @@ class RenderOptions:
     @property
     def folds(self) -> bool:
         """Return whether folding was asked for."""
-        return self.max_boxes is not None or self.depth is not None or bool(self.expand)
+        chosen = self.max_boxes is not None or self.depth is not None
+        return chosen or bool(self.expand or self.fold)
 
     @property
     def most_boxes(self) -> int:
@@ -292,6 +301,7 @@ class RenderKeywords(TypedDict, total=False):
     max_boxes: int | None
     depth: int | None
     expand: str | Sequence[str]
+    fold: str | Sequence[str]
     full: bool
     around: str | None
     hops: int | None

@@ -2,7 +2,7 @@
 
 Opening goes level by level, and all alike or none: folds of one level that are built alike open
 together, the cheapest first.  Of a repeat the first instance opens, and stands for the others.
-What was asked for by name opens whatever it costs.
+What was asked for by name opens whatever it costs, and what is to stay shut stays shut.
 """
 
 from __future__ import annotations
@@ -67,11 +67,12 @@ class Item(NamedTuple):
 
 class Options(NamedTuple):
     """``budget`` in boxes; scopes open down to ``depth``, None: as far as fits; ``expand`` names
-    what opens in any case."""
+    what opens in any case; ``shut`` are the identities of what does not open."""
 
     budget: int
     depth: int | None = None
     expand: tuple[str, ...] = ()
+    shut: frozenset[int] = frozenset()
 
 
 def choose_inside(item: Item, budget: int) -> list[Item]:
@@ -96,11 +97,14 @@ def choose(root: Fold, options: Options) -> list[Item]:
         UnknownAddress: nothing goes by a name in ``options.expand``.
     """
     wanted = above(root, options.expand)
-    if root.boxes <= options.budget and options.depth is None and not wanted:
+    fits = root.boxes <= options.budget and options.depth is None
+    if fits and not (wanted or options.shut):
         return [Item(head) for head in heads_of(root)]
     opened, shown = _open_levels(root, options, wanted)
-    items = _flatten(_opened(Item(root), wanted), opened)
-    return items if options.depth is not None else _unroll(items, options.budget - shown)
+    items = _flatten(_opened(Item(root), wanted), opened, options.shut)
+    if options.depth is not None or options.shut:
+        return items
+    return _unroll(items, options.budget - shown)
 
 
 def _rolls(fold: Fold) -> bool:
@@ -150,6 +154,8 @@ def _must_open(item: Item, options: Options, wanted: set[int]) -> bool:
 
 def _may_open(item: Item, options: Options) -> bool:
     if item.fold.kind in ("head", "data") or item.like is not None:
+        return False
+    if options.shut and any(id(part) in options.shut for part in (item.fold, *item.parts)):
         return False
     return options.depth is None or scope_depth(item.fold) < options.depth
 
@@ -201,12 +207,14 @@ def _shows_rounds(item: Item) -> bool:
     return item.fold.kind == "loop" and item.instances >= SHOWN_ROUNDS
 
 
-def _flatten(items: Sequence[Item], opened: dict[Key, list[Item]]) -> list[Item]:
+def _flatten(
+    items: Sequence[Item], opened: dict[Key, list[Item]], shut: frozenset[int] = frozenset()
+) -> list[Item]:
     flat, stack = [], list(reversed(items))
     while stack:
         item = stack.pop()
         inner = opened.get(item.key)
-        if inner is None and item.is_small:
+        if inner is None and item.is_small and id(item.fold) not in shut:
             flat += [Item(head) for head in heads_of(item.parts[0])]
         elif inner is None:
             flat.append(item)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.graph.common_module import common_module
+from gradstep.graph.folding import labels
 from gradstep.graph.folding.bands import FEW_SIBLINGS, MOST_SIBLINGS
 from gradstep.graph.folding.building import TreeBuilder
 from gradstep.graph.folding.chains import Heads, find_heads
@@ -111,13 +112,19 @@ class Folding:
         return self.folded(max_boxes, depth, expand).graph
 
     def folded(
-        self, max_boxes: int = 60, depth: int | None = None, expand: Sequence[str] = ()
+        self,
+        max_boxes: int = 60,
+        depth: int | None = None,
+        expand: Sequence[str] = (),
+        shut: Sequence[str] = (),
     ) -> Folded:
-        """The same, with what its groups stand for."""
+        """The same, with what its groups stand for; ``shut`` are names or classes of modules that
+        do not open."""
         if self._parts is None:
             return Folded(self.graph, {})
         units, heads, root = self._parts
-        items = choose(root, Options(max_boxes - self._ends, depth, tuple(expand)))
+        closed = labels.shut(root, shut, self.graph.modules)
+        items = choose(root, Options(max_boxes - self._ends, depth, tuple(expand), closed))
         if len(items) == len(units):
             same = np.arange(len(self.graph))
             frames = frames_of(self.graph, [root], items, units, heads, same)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from gradstep.graph.addresses import unknown
@@ -48,6 +48,28 @@ def above(root: Fold, names: Sequence[str]) -> set[int]:
                 wanted.add(id(place))
                 place = parents.get(id(place))
     return wanted
+
+
+def shut(root: Fold, names: Sequence[str], modules: Mapping[str, str]) -> frozenset[int]:
+    """Return the identities of the scopes with these names, or of these classes; ``modules`` has
+    the class of each path.
+
+    Raises:
+        UnknownAddress: nothing goes by that name.
+    """
+    found: set[int] = set()
+    for name in names:
+        scopes = [
+            id(fold)
+            for fold in _every(root)
+            if fold.kind == "scope" and name in (fold.label, modules.get(fold.label))
+        ]
+        if not scopes:
+            words = [fold.label for fold in islice(_every(root), MOST_WORDS)]
+            words = [word for word in words if word] + sorted(set(modules.values()))
+            raise unknown("that can be folded", name, words, "write the path or class of a module")
+        found.update(scopes)
+    return frozenset(found)
 
 
 def _every(root: Fold) -> Iterator[Fold]:

@@ -42,9 +42,14 @@ def make_flow_picture(graph: Graph, options: RenderOptions) -> FlowPicture:
     """
     module, builder = _builder(graph, options)
     most = options.max_boxes or USUAL_ROWS
-    names = [name.removeprefix(f"{module}.") if module else name for name in options.expand]
+    names, closed = (
+        [name.removeprefix(f"{module}.") if module else name for name in given]
+        for given in (options.expand, options.fold)
+    )
     try:
-        table = builder.table(most, full=options.full, expand=names, depth=options.depth)
+        table = builder.table(
+            most, full=options.full, expand=names, depth=options.depth, shut=closed
+        )
     except UnknownAddress as error:
         raise UnknownNode(error.what, remedy=error.remedy) from None
     width = WIDTH if options.pixels is None else min(WIDTH, max(LEAST_WIDTH, options.pixels))

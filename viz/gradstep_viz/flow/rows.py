@@ -10,6 +10,7 @@ from itertools import groupby, takewhile
 from math import prod
 from typing import Final, Literal, NamedTuple
 
+from gradstep.graph.addresses import unknown
 from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, format_number
@@ -163,8 +164,8 @@ class TableBuilder:
         """Return a table of up to ``most`` rows for a page, whose headers can be closed; so many
         are open at first that there are about ``usual`` rows."""
         root = PartBuilder(self.ops, self._sick, by_shape=True, folds=True).build()
-        first = _opened(root, usual, False, (), None)
-        opened = first | _opened(root, most, False, (), None)
+        first = _opened(root, usual)
+        opened = first | _opened(root, most)
         return _Writer(self.facts, root, opened, first).table()
 
     def table(
@@ -174,46 +175,58 @@ class TableBuilder:
         full: bool = False,
         expand: Sequence[str] = (),
         depth: int | None = None,
+        shut: Sequence[str] = (),
     ) -> Table:
-        """Return a table of about ``most`` rows: what matters is open."""
+        """Return a table of about ``most`` rows: what matters is open, but for modules that go by
+        a name in ``shut`` or are of such a class."""
         root = PartBuilder(self.ops, self._sick, by_shape=True, folds=not full).build()
-        opened = _opened(root, most, full, expand, depth)
+        opened = _opened(root, most, full, expand, depth, shut)
         if len(_rows_shown(root, opened)) > most and not full:
             root = PartBuilder(self.ops, self._sick, by_shape=False, folds=True).build()
-            opened = _opened(root, most, full, expand, depth)
+            opened = _opened(root, most, full, expand, depth, shut)
         return _Writer(self.facts, root, opened).table()
 
 
 def _opened(
-    root: Part, most: int, full: bool, expand: Sequence[str], depth: int | None
+    root: Part,
+    most: int,
+    full: bool = False,
+    expand: Sequence[str] = (),
+    depth: int | None = None,
+    shut: Sequence[str] = (),
 ) -> set[int]:
     """Choose what is open, by identity."""
     opened = {id(root)}
+    closed = _shut(root, shut)
     if full:
         return opened | {id(part) for part in parts_below(root) if part.opens}
     for name in expand:
         _open_named(root, name, opened)
     if depth is not None:
         _open_to(root, depth, opened)
-        return opened
+        return opened - closed
     for every in (False, True):  # first one of each kind
         tried: set[object] = set()
-        while (chosen := _to_open(root, opened, most, tried, every=every)) is not None:
+        while (chosen := _to_open(root, opened, closed, most, tried, every=every)) is not None:
             opened.update(map(id, chosen))
     return opened
 
 
 def _to_open(
-    root: Part, opened: set[int], most: int, tried: set[object], *, every: bool
+    root: Part, opened: set[int], closed: set[int], most: int, tried: set[object], *, every: bool
 ) -> list[Part] | None:
-    """Return what to open next: ``every`` part of the most important kind, or only one, of several
-    that are alike the first; None where there is no room for more."""
+    """Return what to open next, but nothing that is to be ``closed``: ``every`` part of the most
+    important kind, or only one, of several that are alike the first; None where there is no room
+    for more."""
     shown = _rows_shown(root, opened)
     rows = sum(not (part.is_container and id(part) in opened) for part in shown)
     groups: dict[object, list[Part]] = {}
     seen = {_kind_of(part) for part in shown if id(part) in opened}
     for part in shown:
-        if part.opens and id(part) not in opened and not _is_norm(part):
+        one = part.children[0] if part.kind == "fold" else part
+        if id(one) in closed or id(part) in opened or _is_norm(part):
+            continue
+        if part.opens:
             groups.setdefault(_kind_of(part), []).append(part)
     for key in sorted(groups, key=lambda one: _rank(groups[one])):
         parts = groups[key]
@@ -286,6 +299,21 @@ def _inside(part: Part) -> Sequence[Part]:
     return [
         two for one in part.children for two in (one.children if one.kind == "round" else (one,))
     ]
+
+
+def _shut(root: Part, wanted: Sequence[str]) -> set[int]:
+    """Return the identities of the modules that go by these names or are of these classes."""
+    found: set[int] = set()
+    for name in wanted:
+        modules = [part for part in parts_below(root) if part.kind == "module" and part.label]
+        names = {id(part): (part.label, part.module.partition(" ")[0]) for part in modules}
+        ids = {one for one, known in names.items() if name in known}
+        if not ids:
+            words = {word for known in names.values() for word in known if word}
+            remedy = "write the path or class of a module"
+            raise unknown("that can be folded", name, sorted(words), remedy)
+        found |= ids
+    return found
 
 
 def _open_named(root: Part, name: str, opened: set[int]) -> None:
