@@ -1,16 +1,19 @@
 """Which nodes of two graphs stand for each other, and how the graphs differ.
 
-Leaves and outputs go by their names. Ops are aligned as two texts are, in the order in which they
-ran: Eugene W. Myers, "An O(ND) difference algorithm and its variations", Algorithmica 1, 1986.
+Leaves and outputs go by their names, and ops that do the same with the same inputs stand for each
+other in whatever order they ran. What is left is aligned as two texts are: Eugene W. Myers, "An
+O(ND) difference algorithm and its variations", Algorithmica 1, 1986. Where one graph has compiled a
+part, the ops between the same inputs and results in the other are that part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
+from gradstep.comparing.wrappers import OPS, without_wrappers
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import format_shape
@@ -18,7 +21,11 @@ from gradstep.graph.statistics import format_shape
 _MOST: Final = 128
 """Edits that are looked for together; of more, the first ones are settled, perhaps not the fewest:
 the time that they take grows with their square."""
+_COMPILED: Final = "compiled_function"
+"""The op as which ``torch.compile`` shows all that it has compiled."""
 Key = Callable[[Graph, int], Hashable]
+Inputs = dict[int, list[tuple[int, int, int]]]
+"""Of each node where each input comes from: its number, the source, and which of its results."""
 
 
 class Change(NamedTuple):
@@ -31,22 +38,58 @@ class Change(NamedTuple):
     details: tuple[str, ...] = ()
 
 
-def align(one: Graph, other: Graph) -> Ints:
-    """Return the partner in ``other`` of each node of ``one``, -1 for none.
+class Renamed(NamedTuple):
+    """A module that has another name in the other graph, and how many nodes of it stand for nodes
+    of that; "" is the model itself."""
+
+    one: str
+    other: str
+    nodes: int
+
+
+class Compiled(NamedTuple):
+    """A part of the forward half that one graph has compiled, as few ops that show nothing inside,
+    with all nodes of it in either graph."""
+
+    one: frozenset[int]
+    other: frozenset[int]
+
+
+class Alignment(NamedTuple):
+    """Two graphs, in the names of the plain models, and which nodes stand for each other.
+
+    Attributes:
+        partners: of each node of ``one`` the node of ``other``, -1 for none.
+        renamed: modules that have other names, each once.
+        compiled: parts that one of the graphs has compiled.
+    """
+
+    one: Graph
+    other: Graph
+    partners: Ints
+    renamed: tuple[Renamed, ...] = ()
+    compiled: tuple[Compiled, ...] = ()
+
+
+def align(one: Graph, other: Graph) -> Alignment:
+    """Find the partner in ``other`` of each node of ``one``.
 
     >>> from gradstep.graph.builder import GraphBuilder
     >>> build, longer = GraphBuilder(), GraphBuilder()
     >>> _ = [build.node("op", "forward", name) for name in ("mul", "sin")]
     >>> _ = [longer.node("op", "forward", name) for name in ("mul", "exp", "sin")]
-    >>> align(build.graph(), longer.graph()).tolist()
+    >>> align(build.graph(), longer.graph()).partners.tolist()
     [0, 2]
     """
-    partners: Ints = np.full(len(one), -1, np.int64)
+    one, other = without_wrappers(one), without_wrappers(other)
     if _keys(one, range(len(one)), _key) == _keys(other, range(len(other)), _key):
-        return np.arange(len(one))
+        return Alignment(one, other, np.arange(len(one)))
+    partners: Ints = np.full(len(one), -1, np.int64)
     _align_named(one, other, partners)
+    _align_same(one, other, partners)
     _align_ops(one, other, "forward", partners)
     _align_inputs(one, other, partners)
+    compiled = tuple(_align_compiled(one, other, partners))
     taken = set(partners.tolist())
     for id, pair in one.pairs.items():  # a node of the backward half goes with that of the forward
         if partners[id] < 0 <= partners[pair]:
@@ -55,7 +98,7 @@ def align(one: Graph, other: Graph) -> Ints:
                 partners[id] = partner
                 taken.add(partner)
     _align_ops(one, other, "backward", partners)
-    return partners
+    return Alignment(one, other, partners, _renamed(one, other, partners, compiled), compiled)
 
 
 def _key(graph: Graph, id: int) -> Hashable:
@@ -81,6 +124,120 @@ def _align_named(one: Graph, other: Graph, partners: Ints) -> None:
         ids = there.get(_key(one, id)) if one.kinds[id] != "op" else None
         if ids:
             partners[id] = ids.pop()
+
+
+def _align_same(one: Graph, other: Graph, partners: Ints) -> None:
+    """Pair the ops of the forward half that do the same with the same inputs."""
+    numbers: dict[Hashable, int] = {}
+    waiting: dict[int, list[int]] = {}
+    for graph in (other, one):
+        same: dict[int, int] = {}  # of each node, the number of what it computes, and of what
+        inputs = _inputs(graph, "forward")
+        for id in range(len(graph)):
+            if graph.halves[id] != "forward":
+                continue
+            given = sorted((nr, same.get(source, -1), of) for nr, source, of in inputs.get(id, ()))
+            same[id] = numbers.setdefault((_key(graph, id), *given), len(numbers))
+            if graph.kinds[id] != "op" or not given:
+                continue
+            if graph is other:
+                waiting.setdefault(same[id], []).append(id)
+            elif there := waiting.get(same[id]):
+                partners[id] = there.pop(0)
+
+
+def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compiled]:
+    """Yield the parts that one graph has compiled, whose results go where those of the ops go that
+    the other has in their place, and pair what makes these results."""
+    sources = _inputs(one, "forward"), _inputs(other, "forward")
+    there = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
+    is_paired = (lambda id: bool(partners[id] >= 0)), there.__contains__
+    # of each result that has no partner, where it goes: to which node that has one, and as what
+    results: tuple[dict[tuple[int, int], int], ...] = {}, {}
+    for side, graph in enumerate((one, other)):
+        for target, given in sources[side].items():
+            if not is_paired[side](target):
+                continue
+            reader = target if side == 0 else there[target]
+            for nr, source, _ in given:
+                if graph.kinds[source] == "op" and not is_paired[side](source):
+                    results[side][reader, nr] = source
+    seen: set[int] = set()
+    for place, exit in results[1].items():
+        if exit in seen or place not in results[0]:
+            continue
+        its = _unpaired_before({exit}, sources[1], is_paired[1])
+        places = [each for each, source in results[1].items() if source in its]
+        if not all(each in results[0] for each in places):
+            continue
+        exits = {results[0][each]: results[1][each] for each in places}
+        mine = _unpaired_before({*exits}, sources[0], is_paired[0])
+        seen |= its
+        stems = {*map(one.stem, mine), *map(other.stem, its)}
+        tensors = {int(partners[id]) for id in _tensors(one, mine, sources[0])}
+        if _COMPILED not in stems or tensors != _tensors(other, its, sources[1]):
+            continue
+        for id, partner in exits.items():
+            partners[id] = partner
+        yield Compiled(_whole(one, mine), _whole(other, its))
+
+
+def _unpaired_before(ids: set[int], sources: Inputs, is_paired: Callable[[int], bool]) -> set[int]:
+    """Return these nodes and all before them, up to those that have a partner."""
+    part, queue = set(ids), [*ids]
+    while queue:
+        for _, source, _ in sources.get(queue.pop(), ()):
+            if source not in part and not is_paired(source):
+                part.add(source)
+                queue.append(source)
+    return part
+
+
+def _tensors(graph: Graph, part: set[int], sources: Inputs) -> set[int]:
+    """Return what goes into a part, but for what it may have made and saved by itself."""
+    given = {source for id in part for _, source, _ in sources.get(id, ())} - part
+    return {id for id in given if graph.kinds[id] != "constant"}
+
+
+def _whole(graph: Graph, part: set[int]) -> frozenset[int]:
+    """Return a part of the forward half with the nodes that go with it in the backward half."""
+    return frozenset(part | {graph.pairs[id] for id in part if id in graph.pairs})
+
+
+def _renamed(
+    one: Graph, other: Graph, partners: Ints, compiled: Iterable[Compiled]
+) -> tuple[Renamed, ...]:
+    """Return the modules whose ops are all those of one module of another name, the outermost."""
+    counts: dict[tuple[str, str], int] = {}
+    inside = {id for part in compiled for id in part.one}
+    for id, partner in enumerate(partners.tolist()):
+        if partner >= 0 and id not in inside and one.kinds[id] == other.kinds[partner] == "op":
+            paths = one.scopes[id], other.scopes[partner]
+            counts[paths] = counts.get(paths, 0) + 1
+    renamed: dict[tuple[str, str], int] = {}
+    for (mine, its), count in counts.items():
+        words, words_there = mine.split("."), its.split(".")
+        while words and words_there and words[-1] == words_there[-1]:
+            del words[-1], words_there[-1]
+        names = ".".join(words), ".".join(words_there)
+        renamed[names] = renamed.get(names, 0) + count
+    of_model = [paths for paths in counts if any(paths)]
+    return tuple(
+        Renamed(mine, its, count)
+        for (mine, its), count in renamed.items()
+        if mine != its and all(_below(path, mine) == _below(there, its) for path, there in of_model)
+    )
+
+
+def _below(path: str, module: str) -> str | None:
+    """Return the rest of a path inside a module, None where it is not inside.
+
+    >>> [_below(path, "encoder") for path in ("encoder.0.fc", "encoder", "encoders")]
+    ['0.fc', '', None]
+    """
+    if not module or path == module:
+        return path[len(module) :]
+    return path.removeprefix(f"{module}.") if path.startswith(f"{module}.") else None
 
 
 def _align_ops(one: Graph, other: Graph, half: str, partners: Ints) -> None:
@@ -194,11 +351,16 @@ def _back(trace: list[dict[int, int]], x: int, k: int, shift: int) -> list[tuple
     return pairs[::-1]
 
 
-def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
+def changes(pair: Alignment) -> Iterator[Change]:
     """Yield how two graphs differ, in the order in which the nodes ran: in the forward half, where
     they have one. What follows from another change, such as the shapes after it, is left out; so
     is, where one forward half is derived from its backward half, what no gradient reaches: it has
     nothing to say of that."""
+    one, other, partners, renamed, compiled = pair
+    inside = _of_wrappers(one), _of_wrappers(other)
+    for part in compiled:
+        inside[0].update(part.one)
+        inside[1].update(part.other)
     half = "forward" if "forward" in (*one.halves, *other.halves) else "backward"
     ordered: list[tuple[float, Change]] = []
     inputs, inputs_there = _inputs(one, half), _inputs(other, half)
@@ -206,15 +368,14 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
     hides = one.derived_forward != other.derived_forward
     typed: set[int] = set()
     for id in range(len(one)):
-        if one.halves[id] != half:
+        if one.halves[id] != half or id in inside[0]:
             continue
         partner = int(partners[id])
         if partner < 0:
-            if hides and _is_constant(one, id):
-                continue
-            ordered.append((id, Change("removed", id, -1)))
+            if not (hides and _is_constant(one, id)):
+                ordered.append((id, Change("removed", id, -1)))
             continue
-        details = _details(one, id, other, partner)
+        details = _details(one, id, other, partner, renamed)
         types = _types(one, id, other, partner)
         if types:
             typed.add(id)
@@ -223,7 +384,8 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
         mine = sorted((nr, int(partners[source]), of) for nr, source, of in inputs.get(id, ()))
         theirs = sorted(inputs_there.get(partner, ()))
         is_wired = all(source >= 0 for _, source, _ in mine)
-        if mine != theirs and is_wired and all(source in back for _, source, _ in theirs):
+        is_wired &= all(source in back and source not in inside[1] for _, source, _ in theirs)
+        if mine != theirs and is_wired:
             names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
             details.append(f"inputs {names[0]} → {names[1]}")
         if details:
@@ -232,18 +394,22 @@ def changes(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
     for partner in range(len(other)):
         if other.halves[partner] == half:
             last = back.get(partner, last)
-            if partner not in back and not (hides and _is_constant(other, partner)):
-                ordered.append((last + 0.5, Change("added", -1, partner)))
+            if partner in back or partner in inside[1] or (hides and _is_constant(other, partner)):
+                continue
+            ordered.append((last + 0.5, Change("added", -1, partner)))
     yield from (change for _, change in sorted(ordered, key=lambda pair: pair[0]))
+
+
+def _of_wrappers(graph: Graph) -> set[int]:
+    return {id for id in range(len(graph)) if graph.kinds[id] == "op" and graph.stem(id) in OPS}
 
 
 def _is_constant(graph: Graph, id: int) -> bool:
     return id not in graph.pairs and graph.kinds[id] in ("op", "constant", "frozen")
 
 
-def _inputs(graph: Graph, half: str) -> dict[int, list[tuple[int, int, int]]]:
-    """Return of each node where each input comes from: its number, the source, and of which."""
-    inputs: dict[int, list[tuple[int, int, int]]] = {}
+def _inputs(graph: Graph, half: str) -> Inputs:
+    inputs: Inputs = {}
     wanted = "value" if half == "forward" else "gradient"
     for edge, kind in enumerate(graph.edge_kinds):
         if kind == wanted:
@@ -253,9 +419,13 @@ def _inputs(graph: Graph, half: str) -> dict[int, list[tuple[int, int, int]]]:
     return inputs
 
 
-def _details(one: Graph, id: int, other: Graph, partner: int) -> list[str]:
+def _details(
+    one: Graph, id: int, other: Graph, partner: int, renamed: Iterable[Renamed]
+) -> list[str]:
     scopes = one.scopes[id], other.scopes[partner]
-    pairs = [("module", *scopes)]
+    rests = [(_below(scopes[0], each.one), _below(scopes[1], each.other)) for each in renamed]
+    is_renamed = any(mine == its is not None for mine, its in rests)
+    pairs = [] if is_renamed else [("module", *scopes)]
     pairs.append(("class", one.modules.get(scopes[0], ""), other.modules.get(scopes[1], "")))
     if one.kinds[id] == other.kinds[partner] == "op":
         pairs.append(("op", one.stem(id), other.stem(partner)))

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from gradstep.comparing.align import Change, changes
+from gradstep.comparing.align import Alignment, Change, changes
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Graph, Mark
 
 
-def merged(one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ()) -> Graph:
-    """Return a graph of all nodes and edges of two: those that both have are there once, as in
-    ``one``, with what flowed in the ``other`` beside it; ``partners`` are those of :func:`align`,
-    and ``places`` the nodes of ``one`` at which values differ.
+def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
+    """Return a graph of all nodes and edges of two: those that both have are there once, as in the
+    first, with what flowed in the other beside it; ``places`` are the nodes of the first at which
+    values differ.
 
-    >>> import numpy as np
+    >>> from gradstep.comparing.align import align
     >>> build, longer = GraphBuilder(), GraphBuilder()
     >>> _ = build.node("op", "forward", "sin")
     >>> _ = [longer.node("op", "forward", name) for name in ("exp", "sin")]
-    >>> graph = merged(build.graph(), longer.graph(), np.array([1]))
+    >>> graph = merged(align(build.graph(), longer.graph()))
     >>> list(graph.names), dict(graph.marks)
     (['exp', 'sin'], {0: Mark(what='added', details='')})
     """
+    one, other, partners, *_ = pair
     build = GraphBuilder(
         one.title, one.derived_forward, modules={**other.modules, **one.modules},
         module_details={**other.module_details, **one.module_details},
@@ -38,20 +39,19 @@ def merged(one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ())
             if id >= 0 and (stats := other.statistics.get(partner)):
                 build.others[new] = stats
     for graph, new_ids in ((one, ids), (other, ids_there)):
-        for id, pair in graph.pairs.items():
-            if new_ids[id] not in build.pairs and new_ids[pair] not in build.pairs:
-                build.pair(new_ids[id], new_ids[pair])
+        for id, back in graph.pairs.items():
+            if new_ids[id] not in build.pairs and new_ids[back] not in build.pairs:
+                build.pair(new_ids[id], new_ids[back])
     _add_edges(build, one, ids, other, ids_there)
-    build.marks = _marks(one, other, partners, places, ids, ids_there)
+    build.marks = _marks(pair, places, ids, ids_there)
     return build.graph()
 
 
-def marked(
-    one: Graph, other: Graph, partners: Ints, places: Iterable[int] = ()
-) -> tuple[Graph, Graph]:
+def marked(pair: Alignment, places: Iterable[int] = ()) -> tuple[Graph, Graph]:
     """Return both graphs with what is different marked in each, to be shown beside each other."""
-    marks = _marks(one, other, partners, places, range(len(one)), [-1] * len(other))
-    theirs = _marks(one, other, partners, places, [-1] * len(one), range(len(other)))
+    one, other, *_ = pair
+    marks = _marks(pair, places, range(len(one)), [-1] * len(other))
+    theirs = _marks(pair, places, [-1] * len(one), range(len(other)))
     return replace(one, marks=marks), replace(other, marks=theirs)
 
 
@@ -110,22 +110,13 @@ def _add_edges(
 
 
 def _marks(
-    one: Graph,
-    other: Graph,
-    partners: Ints,
-    places: Iterable[int],
-    ids: Sequence[int],
-    ids_there: Sequence[int],
+    pair: Alignment, places: Iterable[int], ids: Sequence[int], ids_there: Sequence[int]
 ) -> dict[int, Mark]:
     """Return the marks of nodes by new ids, -1 for a node that is not drawn."""
     marks: dict[int, Mark] = {}
     first = next(iter(places), -1)
-    differing = Change("changed", first, int(partners[first]), ("values differ first here",))
-    for change in (
-        *([differing] if first >= 0 else []),
-        *changes(one, other, partners),
-        *_unpaired(one, other, partners),
-    ):
+    differing = Change("changed", first, int(pair.partners[first]), ("values differ first here",))
+    for change in (*([differing] if first >= 0 else []), *changes(pair), *_unpaired(pair)):
         mark = Mark(change.what, "; ".join(change.details))
         for id, new_ids in ((change.one, ids), (change.other, ids_there)):
             if id >= 0 and new_ids[id] >= 0:
@@ -133,12 +124,14 @@ def _marks(
     return marks
 
 
-def _unpaired(one: Graph, other: Graph, partners: Ints) -> Iterator[Change]:
+def _unpaired(pair: Alignment) -> Iterator[Change]:
     """Yield the nodes of the backward half that only one graph has."""
-    there = set(partners.tolist())
+    one, other, partners, _, compiled = pair
+    mine = {id for part in compiled for id in part.one}
+    its = {*partners.tolist(), *(id for part in compiled for id in part.other)}
     for id, partner in enumerate(partners.tolist()):
-        if partner < 0 and one.halves[id] == "backward":
+        if partner < 0 and id not in mine and one.halves[id] == "backward":
             yield Change("removed", id, -1)
     for id in range(len(other)):
-        if id not in there and other.halves[id] == "backward":
+        if id not in its and other.halves[id] == "backward":
             yield Change("added", -1, id)

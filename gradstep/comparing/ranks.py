@@ -8,6 +8,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
+from gradstep.comparing.align import align
 from gradstep.comparing.runs import structure_differences
 from gradstep.graph import infinities
 from gradstep.graph.model import Graph
@@ -131,7 +132,7 @@ def _first_structure(runs: Mapping[int, Run], calls: Calls) -> RankFinding | Non
             continue
         usual = next(rank for rank in structures if rank not in odd and structures[rank])
         graphs = [runs[rank].graph(structures[rank]) for rank in (usual, odd[0])]
-        differences = structure_differences(graphs[0], graphs[1])
+        differences = structure_differences(align(*graphs))
         if differences:
             what, addresses, module, *_ = differences[0]
             place = f" in {module}" if module else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ def text(
         for block in (
             [f"{names[0]} and {names[1]}: {verdict(comparison)}"],
             _structures(comparison, here),
+            _alike(comparison),
             _divergence(comparison, here),
             _over_calls(comparison),
             [f"cause: {cause}; without it, two runs are equal" for cause in causes],
@@ -66,18 +67,39 @@ def _tolerance(tolerance: Tolerance) -> str:
 
 
 def _structures(comparison: Comparison, here: Path) -> list[str]:
-    lines = [_structure(structure, here) for structure in comparison.structures[:_MOST]]
-    more = len(comparison.structures) - _MOST
+    alike: dict[Hashable, list[Difference]] = {}
+    for difference in comparison.structures:
+        key = (difference.what, difference.details) if difference.details else difference
+        alike.setdefault(key, []).append(difference)
+    lines = [_structure(differences, here) for differences in [*alike.values()][:_MOST]]
+    more = len(alike) - _MOST
     return [*lines, *([f"... and {more:,} more"] if more > 0 else [])]
 
 
-def _structure(difference: Difference, here: Path) -> str:
-    names = dict.fromkeys(filter(None, difference.addresses))
-    places = dict.fromkeys(_place(source, here) for source in difference.sources if source)
-    module = f"in {difference.module}" if difference.module else ""
-    details = f": {'; '.join(difference.details)}" if difference.details else ""
-    words = [f"{difference.what:8}", " → ".join(names), module, " and ".join(places)]
-    return " ".join(filter(None, words)) + details
+def _alike(comparison: Comparison) -> list[str]:
+    """Say what stands for each other though it does not look the same."""
+    lines = [
+        f"same module, other name: {one or 'the model'} → {other or 'the model'}"
+        for one, other, _ in comparison.renamed[:_MOST]
+    ]
+    more = len(comparison.renamed) - _MOST
+    lines += [f"... and {more:,} more"] * (more > 0)
+    for ops in comparison.compiled:
+        one, other = (plural(count, "op") for count in ops)
+        lines.append(f"compiled: {one} of the first, {other} of the second; results compared")
+    return lines
+
+
+def _structure(differences: Sequence[Difference], here: Path) -> str:
+    """Describe differences that are the same, with one place where they are."""
+    first = differences[0]
+    names = dict.fromkeys(filter(None, first.addresses))
+    places = dict.fromkeys(_place(source, here) for source in first.sources if source)
+    module = f"in {first.module}" if first.module else ""
+    details = f": {'; '.join(first.details)}" if first.details else ""
+    words = [f"{first.what:8}", " → ".join(names), module, " and ".join(places)]
+    more = f" and {len(differences) - 1:,} more" * (len(differences) > 1)
+    return " ".join(filter(None, words)) + more + details
 
 
 def _divergence(comparison: Comparison, here: Path) -> list[str]:
@@ -165,8 +187,10 @@ def json_text(
         relative, ulps = (
             number if math.isfinite(number) else None for number in (apart.relative, apart.ulps)
         )
+        sides = None if apart.sides is None else [side._asdict() for side in apart.sides]
         return {
             "relative": relative, "ulps": ulps, "same": apart.is_same, "exact": apart.is_exact,
+            "sides": sides,
         }  # fmt: skip
 
     def where(known: Where | None) -> dict[str, Any] | None:
@@ -190,6 +214,8 @@ def json_text(
         "calls_of_one": list(comparison.only), "full": comparison.full,
         "values": comparison.values, "same": comparison.same, "described": comparison.described,
         "structure_call": comparison.structure_call,
+        "renamed": [renamed._asdict() for renamed in comparison.renamed],
+        "compiled": [{"one": one, "other": other} for one, other in comparison.compiled],
         "structures": [
             {
                 "what": structure.what, "addresses": list(structure.addresses),

@@ -11,22 +11,23 @@ from typing import Final, Literal, NamedTuple
 
 import numpy as np
 
-from gradstep.comparing.align import Change, align, changes
+from gradstep.comparing.align import Alignment, Change, Renamed, align, changes
 from gradstep.comparing.values import (
     Gap,
     Tolerance,
     Value,
-    apart,
+    alike,
     coarser,
     described_gap,
     gap,
     number_gap,
 )
+from gradstep.comparing.wrappers import bare_names
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.recording.facts import NONE, CallFacts, Flow, Header, LeafFacts, Values
+from gradstep.recording.facts import NONE, CallFacts, Flow, Header, Leaf, LeafFacts, Values
 from gradstep.recording.run import MemoryRun, Run, graph_of, structure_of
 
 _FACTOR: Final = 10.0
@@ -123,6 +124,8 @@ class Comparison:
         calls: how many calls both made; ``only`` how many more the one or the other.
         full: how many of these calls both have in full.
         structures: how the graphs differ, in call ``structure_call``.
+        renamed: modules that only have another name; compiled: of each part that one run has
+            compiled, the number of ops in either. Neither is a difference.
         first: the first difference of values beyond the tolerance.
         first_bit: where there is none, the first of any size.
         over_calls: how the difference goes on from there.
@@ -139,6 +142,8 @@ class Comparison:
     full: int = 0
     structure_call: str = ""
     structures: list[Difference] = field(default_factory=list)
+    renamed: list[Renamed] = field(default_factory=list)
+    compiled: list[tuple[int, int]] = field(default_factory=list)
     first: Divergence | None = None
     first_bit: Divergence | None = None
     over_calls: list[CallGap] = field(default_factory=list)
@@ -206,16 +211,7 @@ def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
     return run
 
 
-class Pair(NamedTuple):
-    """The graphs of one call in two runs, and the partner of each node of the first, -1 for none;
-    with what flowed, where that is known."""
-
-    one: Graph
-    other: Graph
-    partners: Ints
-
-
-def shown_graphs(one: Run, other: Run, comparison: Comparison) -> Pair | None:
+def shown_graphs(one: Run, other: Run, comparison: Comparison) -> Alignment | None:
     """Return the graphs of the call that a comparison shows, None where there are none."""
     graphs = []
     for run, call in zip((one, other), comparison.shown or (), strict=False):
@@ -223,7 +219,15 @@ def shown_graphs(one: Run, other: Run, comparison: Comparison) -> Pair | None:
             graphs.append(graph_of(run, call.index))
         elif call.structure:
             graphs.append(run.graph(call.structure))
-    return Pair(graphs[0], graphs[1], align(*graphs)) if len(graphs) == 2 else None
+    return align(*graphs) if len(graphs) == 2 else None
+
+
+def _leaves_by_name(run: Run) -> dict[str, Leaf]:
+    """Return the leaves of a run by the names that they have in the plain model."""
+    structure = next((call.structure for call in run.calls() if call.structure), "")
+    modules = run.graph(structure).modules if structure else {}
+    bare = bare_names(modules, [leaf.name for leaf in run.leaves if leaf.is_parameter])
+    return {bare(leaf.name): leaf for leaf in run.leaves}
 
 
 class _Both:
@@ -232,28 +236,48 @@ class _Both:
     def __init__(self, one: Run, other: Run, comparison: Comparison) -> None:
         self.runs = one, other
         self.comparison = comparison
-        there = {leaf.name: leaf for leaf in other.leaves}
+        self._names = _leaves_by_name(one), _leaves_by_name(other)
         self.leaves = {
-            leaf.number: (leaf.name, partner.number, coarser(leaf.dtype, partner.dtype))
-            for leaf in one.leaves
-            if (partner := there.get(leaf.name)) is not None
+            leaf.number: (name, partner.number, coarser(leaf.dtype, partner.dtype))
+            for name, leaf in self._names[0].items()
+            if (partner := self._names[1].get(name)) is not None and leaf.is_part == partner.is_part
         }
         self._full = [frozenset(run.full) for run in self.runs]
-        self._aligned: dict[tuple[str, str], tuple[Graph, Graph, Ints]] = {}
+        self._aligned: dict[tuple[str, str], Alignment] = {}
 
-    def aligned(self, call: CallFacts, partner: CallFacts) -> tuple[Graph, Graph, Ints]:
+    def aligned(self, call: CallFacts, partner: CallFacts) -> Alignment:
         """Return the graphs of a call, and which nodes stand for each other; what differs is
         noted the first time."""
         keys = call.structure, partner.structure
         if keys not in self._aligned:
             one = self.runs[0].graph(keys[0])
-            other = one if keys[0] == keys[1] else self.runs[1].graph(keys[1])
-            partners: Ints = np.arange(len(one)) if one is other else align(one, other)
-            self._aligned[keys] = one, other, partners
-            if one is not other and not self.comparison.structures:
-                self.comparison.structures = structure_differences(one, other, partners)
-                self.comparison.structure_call = call.title
+            if keys[0] == keys[1]:
+                self._aligned[keys] = Alignment(one, one, np.arange(len(one)))
+                return self._aligned[keys]
+            pair = self._aligned[keys] = align(one, self.runs[1].graph(keys[1]))
+            self._pair_renamed(pair)
+            comparison = self.comparison
+            comparison.renamed += [each for each in pair.renamed if each not in comparison.renamed]
+            comparison.compiled = comparison.compiled or [
+                (_ops_in(pair.one, part.one), _ops_in(pair.other, part.other))
+                for part in pair.compiled
+            ]
+            if not comparison.structures:
+                comparison.structures = structure_differences(pair)
+                comparison.structure_call = call.title
         return self._aligned[keys]
+
+    def _pair_renamed(self, pair: Alignment) -> None:
+        """Let the leaves of a module stand for those of the same one under another name."""
+        mine, its = self._names
+        for id, partner in enumerate(pair.partners.tolist()):
+            names = pair.one.variables.get(id), pair.other.variables.get(partner)
+            if partner < 0 or names[0] == names[1] or pair.one.kinds[id] == "op":
+                continue
+            leaf, there = mine.get(names[0] or ""), its.get(names[1] or "")
+            if leaf and there and leaf.is_part == there.is_part and leaf.number not in self.leaves:
+                dtype = coarser(leaf.dtype, there.dtype)
+                self.leaves[leaf.number] = names[0] or "", there.number, dtype
 
     def compare_call(self, call: CallFacts, partner: CallFacts) -> None:
         """Look for the first difference in a call."""
@@ -351,7 +375,7 @@ class _Both:
 
     def _in_flow(self, call: CallFacts, partner: CallFacts) -> Divergence | None:
         """Look through all that flowed in a call, in the order in which it ran."""
-        one, other, partners = self.aligned(call, partner)
+        one, other, partners, *_ = self.aligned(call, partner)
         mine, its = (
             run.flow(facts.index, steps=False)
             for run, facts in zip(self.runs, (call, partner), strict=True)
@@ -359,29 +383,32 @@ class _Both:
         if mine is None or its is None:
             return None
         look = _Look(mine, its)
-        difference: FlowPlace | None = None
-        any_size: FlowPlace | None = None
+        difference: tuple[FlowPlace, Gap] | None = None
+        any_size: tuple[FlowPlace, Gap] | None = None
         growth: list[Where] = []
         gaps = []
         beyond: dict[int, Gap] = {}
         for place in _places(one, other, partners, mine, its):
             distance = look.gap(place.values)
+            if distance is None:
+                continue
             gaps.append(distance)
             if distance.is_beyond(self.comparison.tolerance):
                 beyond.setdefault(place.node, distance)
             if distance.is_same:
                 continue
-            any_size = any_size or place
+            any_size = any_size or (place, distance)
             if difference is None and distance.is_beyond(self.comparison.tolerance):
-                difference = place
+                difference = place, distance
                 growth.append(Where(_what(one, place), distance))
             elif difference and growth[-1].gap and _grown(growth[-1].gap, distance):
                 growth.append(Where(_what(one, place), distance))
         self._count(gaps)
         self.comparison.places = beyond
-        first = difference or any_size
-        if first is None:
+        where = difference or any_size
+        if where is None:
             return None
+        first, distance = where
         inputs, unknown = _inputs_at(one, partners, (mine, its), look, first)
         has_numbers = call.level == partner.level == "all"
         is_certain = has_numbers and not unknown
@@ -390,7 +417,7 @@ class _Both:
             call.title,
             call.line,
             _what(one, first),
-            look.gap(first.values),
+            distance,
             one.sources.get(first.node),
             inputs,
             unknown,
@@ -405,24 +432,31 @@ class _Look:
 
     def __init__(self, one: Flow, other: Flow) -> None:
         self._flows = one, other
-        self._gaps: dict[tuple[int, int], Gap] = {}
+        self._gaps: dict[tuple[int, int], Gap | None] = {}
         self._parts = tuple(list(flow.values.statistics) for flow in self._flows)
 
-    def gap(self, numbers: tuple[int, int]) -> Gap:
-        """Return how far two values are apart; NONE is an undefined gradient."""
-        known = self._gaps.get(numbers)
-        if known is None:
-            if NONE in numbers:
-                known = apart(numbers[0] == numbers[1])
-            else:
-                known = gap(self._value(0, numbers[0]), self._value(1, numbers[1]))
-            self._gaps[numbers] = known
-        return known
+    def gap(self, numbers: tuple[int, int]) -> Gap | None:
+        """Return how far two values are apart, None where nobody knows; NONE is an undefined
+        gradient."""
+        if numbers not in self._gaps:
+            self._gaps[numbers] = self._measure(*numbers)
+        return self._gaps[numbers]
 
-    def _value(self, side: int, number: int) -> Value:
-        values = self._flows[side].values
-        part = self._parts[side][number]
-        return Value(part, values.shapes[number], values.dtypes[number], values.array(number))
+    def _measure(self, one: int, other: int) -> Gap | None:
+        parts = [
+            None if number == NONE else self._parts[side][number]
+            for side, number in enumerate((one, other))
+        ]
+        if NONE in (one, other):
+            return described_gap(parts[0], parts[1])
+        if None in parts:
+            return None  # without data, or in parts on several processes
+        values = [
+            Value(part, flow.values.shapes[number], flow.values.dtypes[number], array(number))
+            for flow, number, part in zip(self._flows, (one, other), parts, strict=True)
+            for array in [flow.values.array]
+        ]
+        return gap(values[0], values[1])
 
 
 def _places(one: Graph, other: Graph, partners: Ints, mine: Flow, its: Flow) -> Iterator[FlowPlace]:
@@ -545,12 +579,13 @@ def _grown(before: Gap, now: Gap) -> bool:
     return math.isfinite(before.relative) and now.relative >= _FACTOR * before.relative > 0
 
 
-def structure_differences(
-    one: Graph, other: Graph, partners: Ints | None = None
-) -> list[Difference]:
+def structure_differences(pair: Alignment) -> list[Difference]:
     """Return how two graphs differ, in words."""
-    partners = align(one, other) if partners is None else partners
-    return [_difference(one, other, change) for change in changes(one, other, partners)]
+    return [_difference(pair.one, pair.other, change) for change in changes(pair)]
+
+
+def _ops_in(graph: Graph, part: frozenset[int]) -> int:
+    return sum(graph.kinds[id] == "op" and graph.halves[id] == "forward" for id in part)
 
 
 def _difference(one: Graph, other: Graph, change: Change) -> Difference:
@@ -571,6 +606,6 @@ def _difference(one: Graph, other: Graph, change: Change) -> Difference:
 def _leaf_gap(one: LeafFacts, other: LeafFacts, dtype: str) -> Gap:
     sums = one.after_checksum, other.after_checksum
     if None not in sums and sums[0] == sums[1]:
-        return apart(True, dtype, True)
+        return alike(dtype, True)
     distance = described_gap(one.after, other.after, dtype)
     return distance if None in sums else distance._replace(is_same=False, is_exact=True)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.graph.model import Shape
-from gradstep.graph.statistics import Statistics, format_number
+from gradstep.graph.statistics import Statistics, format_number, format_shape
 
 RELATIVE: Final = {"float16": 1e-3, "bfloat16": 1.6e-2, "float64": 1e-7}
 """The largest difference that passes, as a part of the size of a tensor: the ``rtol`` of
@@ -62,6 +62,28 @@ class Value(NamedTuple):
     array: NDArray[np.generic] | None = None
 
 
+class Side(NamedTuple):
+    """One of two tensors that no number can compare: its shape, how many of its elements are NaN
+    and how many infinite; or that it is undefined.
+
+    >>> str(Side((2, 3), 1, 2)), str(Side((3,))), str(Side(is_defined=False))
+    ('[2, 3] with 1 NaN and 2 infinite', '[3]', 'undefined')
+    """
+
+    shape: Shape | None = None
+    nans: int = 0
+    infs: int = 0
+    is_defined: bool = True
+
+    def __str__(self) -> str:
+        if not self.is_defined:
+            return "undefined"
+        counts = ((self.nans, "NaN"), (self.infs, "infinite"))
+        kinds = " and ".join(f"{count:,} {kind}" for count, kind in counts if count)
+        shape = "" if self.shape is None else format_shape(self.shape)
+        return " with ".join(filter(None, (shape, kinds))) or "finite"
+
+
 class Gap(NamedTuple):
     """How far two tensors are apart.
 
@@ -72,6 +94,7 @@ class Gap(NamedTuple):
         ulps: in units of the last place of the coarser dtype.
         is_same: whether they agree to the bit, as far as that is known.
         is_exact: whether the numbers were compared, not what describes them.
+        sides: what either is where ``relative`` is infinite for that reason.
     """
 
     relative: float
@@ -79,6 +102,7 @@ class Gap(NamedTuple):
     is_same: bool
     is_exact: bool
     dtype: str = ""
+    sides: tuple[Side, Side] | None = None
 
     def is_beyond(self, tolerance: Tolerance) -> bool:
         """Return whether the tensors are too far apart."""
@@ -93,7 +117,7 @@ class Gap(NamedTuple):
         if self.is_same:
             return "equal to the bit" if self.is_exact else "equal, as far as it is described"
         if math.isinf(self.relative):
-            return "not comparable: NaN, infinity or another shape on one side"
+            return "0 on one side" if self.sides is None else " | ".join(map(str, self.sides))
         ulps = f", {format_number(self.ulps)} ulp" if 0 < self.ulps < 1e6 else ""
         return f"{format_number(self.relative)} of its size{ulps if self.is_exact else ''}"
 
@@ -119,7 +143,7 @@ def gap(one: Value, other: Value) -> Gap:
     if one.array is not None and other.array is not None:
         return _of_arrays(one.array, other.array, dtype, one.dtype == other.dtype)
     if one.shape != other.shape:
-        return Gap(math.inf, math.inf, False, True, dtype)
+        return _unlike(Side(one.shape), Side(other.shape), dtype, True)
     return described_gap(one.statistics, other.statistics, dtype)
 
 
@@ -127,12 +151,12 @@ def described_gap(one: Statistics | None, other: Statistics | None, dtype: str =
     """Return the least that two tensors are apart of which no more is known than what describes
     them; None is undefined."""
     if one is None or other is None:
-        return apart(one is None and other is None, dtype)
-    if one[-2:] != other[-2:] or one.size != other.size:
-        return apart(False, dtype)
+        return alike(dtype) if one is other else _unlike(_side(one), _side(other), dtype)
+    if (one.size, one.nans, one.infs) != (other.size, other.nans, other.infs):
+        return _unlike(_side(one), _side(other), dtype)
     size = max(one.rms, other.rms)
     if math.isnan(size):
-        return apart(True, dtype)
+        return alike(dtype)
     rms = abs(one.rms - other.rms)
     ends = max(abs(one.minimum - other.minimum), abs(one.maximum - other.maximum))
     same = ends == 0 and one.zeros == other.zeros and rms <= _ROUNDING * size
@@ -143,17 +167,27 @@ def described_gap(one: Statistics | None, other: Statistics | None, dtype: str =
 def number_gap(one: float, other: float, dtype: str = "") -> Gap:
     """Return how far two numbers are apart, as they were written down."""
     if one == other or (math.isnan(one) and math.isnan(other)):
-        return apart(True, dtype, True)
+        return alike(dtype, True)
     if not math.isfinite(one - other):
-        return apart(False, dtype, True)
+        sides = [Side(None, math.isnan(each), math.isinf(each)) for each in (one, other)]
+        return _unlike(sides[0], sides[1], dtype, True)
     distance = abs(one - other) / max(abs(one), abs(other))
     return Gap(distance, distance / _DIGITS.get(dtype, 2.0**-23), False, True, dtype)
 
 
-def apart(is_same: bool, dtype: str = "", is_exact: bool = False) -> Gap:
-    """Return a gap that is nothing, or that no number can tell."""
-    distance = 0.0 if is_same else math.inf
-    return Gap(distance, distance, is_same, is_exact, dtype)
+def alike(dtype: str = "", is_exact: bool = False) -> Gap:
+    """Return the gap of two tensors that agree to the bit, as far as that is known."""
+    return Gap(0.0, 0.0, True, is_exact, dtype)
+
+
+def _unlike(one: Side, other: Side, dtype: str, is_exact: bool = False) -> Gap:
+    return Gap(math.inf, math.inf, False, is_exact, dtype, (one, other))
+
+
+def _side(known: Statistics | None) -> Side:
+    if known is None:
+        return Side(is_defined=False)
+    return Side(None, known.nans, known.infs)
 
 
 def _part(distance: float, size: float) -> float:
@@ -162,16 +196,20 @@ def _part(distance: float, size: float) -> float:
 
 def _of_arrays(one: NDArray[Any], other: NDArray[Any], dtype: str, is_same_dtype: bool) -> Gap:
     if one.shape != other.shape:
-        return apart(False, dtype, True)
+        return _unlike(Side(one.shape), Side(other.shape), dtype, True)
     if is_same_dtype and one.dtype == other.dtype and one.tobytes() == other.tobytes():
-        return apart(True, dtype, True)
+        return alike(dtype, True)
     with np.errstate(all="ignore"):
         kind = np.complex128 if "c" in (one.dtype.kind, other.dtype.kind) else np.float64
         first, second = one.astype(kind), other.astype(kind)
         finite = np.isfinite(first) & np.isfinite(second)
         rest, others = first[~finite], second[~finite]
         if not ((rest == others) | (np.isnan(rest) & np.isnan(others))).all():
-            return apart(False, dtype, True)
+            counts = [
+                Side(None, int(np.isnan(each).sum()), int(np.isinf(each).sum()))
+                for each in (one, other)
+            ]
+            return _unlike(counts[0], counts[1], dtype, True)
         first, second = first[finite], second[finite]
         if not first.size:
             return Gap(0.0, 0.0, False, True, dtype)

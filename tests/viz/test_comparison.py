@@ -54,7 +54,7 @@ def drawn(one: Graph, other: Graph, format: str, **options: object) -> str:
 
 def test_both_graphs_are_in_one_once() -> None:
     one, other = graph("sin", "tanh", "exp"), graph("sin", "relu", "cos", "exp", number=0.25)
-    whole = merged(one, other, align(one, other))
+    whole = merged(align(one, other))
     named = {whole.names[id]: mark.what for id, mark in whole.marks.items()}
     assert named == {
         "tanh": "removed", "TanhBackward0": "removed", "relu": "added", "cos": "added",
@@ -71,7 +71,7 @@ def test_both_graphs_are_in_one_once() -> None:
 
 def test_a_graph_and_itself_have_no_marks() -> None:
     one = graph("sin", "exp")
-    whole = merged(one, one, align(one, one))
+    whole = merged(align(one, one))
     assert (len(whole), whole.edge_count, whole.marks) == (len(one), one.edge_count, {})
 
 
@@ -100,6 +100,6 @@ def test_where_values_differ_first_is_marked() -> None:
 def test_a_folded_box_is_marked_as_what_is_inside() -> None:
     one = graph(*["sin", "tanh"] * 6, scope="layer.")
     other = graph(*["sin", "tanh"] * 2, "cos", "tanh", *["sin", "tanh"] * 3, scope="layer.")
-    small = fold(merged(one, other, align(one, other)), max_boxes=4)
+    small = fold(merged(align(one, other)), max_boxes=4)
     groups = [id for id, kind in enumerate(small.kinds) if kind == "group"]
     assert {small.marks[id] for id in groups if id in small.marks}

@@ -376,7 +376,7 @@ def test_rows_of_two_runs_have_both_gradients(folder: Path) -> None:
     file.write_text(on_the_core(code.replace("torch.tanh(left(one))", "left(one)")), "utf-8")
     assert main(["render", "-o", str(folder / "other.json"), str(file)]) == 0
     other = from_json((folder / "other.json").read_text("utf-8"))
-    both = merged(one, other, align(one, other))
+    both = merged(align(one, other))
     picture = make_flow_picture(both, RenderOptions(view="flow"))
     rows = {row.name: row for row in picture.table.rows}
     (theirs,) = rows["right"].others

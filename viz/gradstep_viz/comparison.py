@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from gradstep.comparing.align import changes
+from gradstep.comparing.align import Alignment, changes
 from gradstep.comparing.merging import marked, merged
 from gradstep.comparing.report import verdict
-from gradstep.comparing.runs import Comparison, Pair
+from gradstep.comparing.runs import Comparison
 from gradstep.text import printable
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.pages import Spot, write_pair_page
@@ -21,7 +21,7 @@ _MOST: Final = 1000
 
 
 def draw_comparison(
-    pair: Pair,
+    pair: Alignment,
     comparison: Comparison,
     names: tuple[str, str],
     format: str,
@@ -41,11 +41,11 @@ def draw_comparison(
     """
     words = f"{names[0]} | {names[1]}: {verdict(comparison)}"
     if format != "html":
-        graph = merged(*pair, places=comparison.places)
+        graph = merged(pair, places=comparison.places)
         return render_graph(graph, format, replace(options, title=words), folder=folder)
     pages = [
         render_graph(graph, "html", replace(options, title=name), folder=folder)
-        for graph, name in zip(marked(*pair, places=comparison.places), names, strict=True)
+        for graph, name in zip(marked(pair, places=comparison.places), names, strict=True)
     ]
     page = write_pair_page(
         (pages[0].text, pages[1].text), names, words, _partners(pair),
@@ -56,10 +56,10 @@ def draw_comparison(
     return Rendering("html", page.encode(), tuple(notes))
 
 
-def _partners(pair: Pair) -> tuple[dict[str, str], dict[str, str]]:
+def _partners(pair: Alignment) -> tuple[dict[str, str], dict[str, str]]:
     """Return where an address in either graph leads in the other, "" for nowhere, unless it is the
     same there."""
-    one, other, partners = pair
+    one, other, partners, *_ = pair
     addresses: tuple[dict[str, str], dict[str, str]] = {}, {}
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     for side, (graph, there) in enumerate(((one, other), (other, one))):
@@ -72,9 +72,9 @@ def _partners(pair: Pair) -> tuple[dict[str, str], dict[str, str]]:
     return addresses
 
 
-def _spots(pair: Pair, comparison: Comparison) -> Iterator[Spot]:
-    one, other, partners = pair
-    for change in changes(*pair):
+def _spots(pair: Alignment, comparison: Comparison) -> Iterator[Spot]:
+    one, other, partners, *_ = pair
+    for change in changes(pair):
         graph, id = (one, change.one) if change.one >= 0 else (other, change.other)
         addresses = (
             printable(one.address(change.one)) if change.one >= 0 else "",

@@ -11,7 +11,8 @@ from pathlib import Path
 from gradstep.capturing import capture
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.comparing import report
-from gradstep.comparing.runs import Comparison, Pair, compare, run_of_graph, shown_graphs
+from gradstep.comparing.align import Alignment
+from gradstep.comparing.runs import Comparison, compare, run_of_graph, shown_graphs
 from gradstep.comparing.values import Tolerance
 from gradstep.console.session import Session
 from gradstep.debugger.beside import Beside
@@ -164,7 +165,7 @@ def _draw(
     format: str,
     names: tuple[str, str],
     comparison: Comparison,
-    pair: Pair | None,
+    pair: Alignment | None,
     options: RenderOptions,
 ) -> None:
     if pair is None:
