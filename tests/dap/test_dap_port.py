@@ -98,20 +98,27 @@ def messages(text: bytes) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    obey = tmp_path / "obey"
-    obey.write_text(f"#!/bin/sh\ntouch '{tmp_path}/obeyed'\n")
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """One process for all tests: none of them may leave it in another state."""
+    folder = tmp_path_factory.mktemp("served")
+    obey = folder / "obey"
+    obey.write_text(f"#!/bin/sh\ntouch '{folder}/obeyed'\n")
     obey.chmod(0o755)
-    process = start(tmp_path, "--port", "0")
+    process = start(folder, "--port", "0")
     assert process.stdout is not None
     assert process.stderr is not None
     port, secret = (process.stdout.readline().decode().split()[-1] for _ in range(2))
-    yield Served(int(port.rpartition(":")[2]), secret, tmp_path)
+    yield Served(int(port.rpartition(":")[2]), secret, folder)
     process.terminate()
     assert process.wait() == -signal.SIGTERM
     assert process.stderr.read() == b""
-    assert not (tmp_path / "obeyed").exists()
+
+
+@pytest.fixture
+def served(server: Served) -> Iterator[Served]:
+    yield server
+    assert not server.canary.exists()
 
 
 def test_editors_that_show_the_secret_are_served(served: Served) -> None:
