@@ -35,8 +35,6 @@ LIGHT_TESTS = [
     "tests/docs", "tests/test_bug_samples.py", "tests/test_samples.py", "tests/test_structure.py",
     "tests/tui/test_cli_demo.py", "tests/viz/test_dot_text.py", "tests/viz/test_renderers.py",
 ]  # fmt: skip
-# each program of the corpus: a sample of them is among the default tests, and --all runs the others
-CORPUS_TESTS = ["tests/check_corpus/test_check_corpus.py", "tests/findings/test_reasons.py"]
 
 ROOT = Path(__file__).parent
 PROJECT = nox.project.load_toml(ROOT / "pyproject.toml")
@@ -138,8 +136,7 @@ def documents(session: nox.Session) -> None:
     """Tests of documents, those of the documentation that was built, and tests that take long."""
     marked = "(documents or slow) and not torch"
     site = {"GRADSTEP_SITE": str(ROOT / "site")}
-    apart = [f"--ignore={path}" for path in CORPUS_TESTS]
-    session.run(PYTHON, "-m", "pytest", "-q", "-m", marked, *apart, env=site)
+    session.run(PYTHON, "-m", "pytest", "-q", "-m", marked, env=site)
 
 
 @nox.session(tags=["ci"])

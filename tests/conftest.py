@@ -272,8 +272,47 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 2
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip, with the reason, what needs something that this machine does not have."""
+def spread(cases: Sequence[T], traits: Callable[[T], set[Any]], count: int) -> list[T]:
+    """Choose a few cases, always the same ones, so that as many traits occur as can."""
+    left, chosen = random.Random(0).sample(list(cases), len(cases)), list[T]()
+    missing = set().union(*map(traits, cases))
+    while left and len(chosen) < count:
+        best = max(left, key=lambda case: len(traits(case) & missing))
+        left.remove(best)
+        chosen.append(best)
+        missing -= traits(best)
+    return chosen
+
+
+def _leave_out_of_samples(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Of tests marked as ``sampled``, keep as many cases as the mark says, for each engine."""
+    matrices: dict[Any, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            engine = item.get_closest_marker("torch") is not None
+            matrices.setdefault((item.nodeid.partition("[")[0], engine), []).append(item)
+    left_out: set[pytest.Item] = set()
+    for cases in matrices.values():
+        (count,) = cases[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+        left_out |= {*cases} - {*spread(cases, _parameters, count)}
+    if left_out:
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=[*left_out])
+
+
+def _parameters(item: Any) -> set[Any]:
+    return {
+        (name, item.callspec.params[name] if isinstance(item.callspec.params[name], str) else place)
+        for name, place in item.callspec.indices.items()
+    }
+
+
+@pytest.hookimpl(trylast=True)  # after -m and -k
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not of a sample; skip, with the reason, what needs something that this
+    machine does not have."""
+    if not config.option.whole:
+        _leave_out_of_samples(config, items)
     for item in items:
         for mark in LEAVING_OUT:
             if item.get_closest_marker(mark) and not _some_test_may_have(mark, item.path):

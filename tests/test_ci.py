@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.conftest import pytest_ignore_collect
+from tests.conftest import pytest_collection_modifyitems, pytest_ignore_collect, spread
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -187,6 +187,50 @@ def test_a_file_without_the_marks_that_are_asked_for_is_not_read(
     (path := tmp_path / "test_it.py").write_text(source, "utf-8")
     config: Any = SimpleNamespace(option=SimpleNamespace(markexpr=expression))
     assert pytest_ignore_collect(path, config) is (None if collected else True)
+
+
+def test_a_sample_is_spread_over_all_kinds_and_always_the_same() -> None:
+    cases = [letter + digit for letter in "abcd" for digit in "123"]
+    chosen = spread(cases, set, 4)
+    assert {*"".join(chosen)} == {*"abcd123"}
+    assert chosen == spread(cases, set, 4)
+    assert {*spread(cases, set, 20)} == {*cases}
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_of_a_sampled_test_a_few_cases_run_with_each_engine(whole: bool) -> None:
+    def item(place: int, engine: str) -> Any:
+        marks = {"sampled": pytest.mark.sampled(2), engine: True}
+        spec = SimpleNamespace(params={"case": place, "engine": engine}, indices={"case": place})
+        path, nodeid = Path(__file__), f"test.py::test[{place}-{engine}]"
+        return MarkedItem(path, nodeid, spec, marks)
+
+    every = [item(place, engine) for place in range(5) for engine in ("autograd_core", "torch")]
+    items, left_out = [*every], list[Any]()
+    hook = SimpleNamespace(pytest_deselected=lambda items: left_out.extend(items))
+    config: Any = SimpleNamespace(option=SimpleNamespace(whole=whole), hook=hook)
+    pytest_collection_modifyitems(config, items)
+    assert [
+        len([each for each in items if engine in each.marks])
+        for engine in ("autograd_core", "torch")
+    ] == ([5, 5] if whole else [2, 2])
+    assert {*map(id, [*items, *left_out])} == {*map(id, every)}
+
+
+class MarkedItem:
+    """As much of a test as is asked for."""
+
+    def __init__(self, path: Path, nodeid: str, callspec: Any, marks: dict[str, Any]) -> None:
+        self.path, self.nodeid, self.callspec, self.marks = path, nodeid, callspec, marks
+
+    def get_closest_marker(self, name: str) -> Any:
+        return self.marks.get(name)
+
+    def iter_markers(self, name: str) -> list[Any]:
+        return [self.marks[name]] if name in self.marks else []
+
+    def add_marker(self, marker: object) -> None:
+        """Where PyTorch is not installed."""
 
 
 def pinned(file: str) -> set[str]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import linecache
 import math
-import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -32,40 +31,31 @@ from tests.check_corpus.table import ALL, BLIND, BUGS, TORCH_ONLY, Bug
 BY_NAME = {bug.name: bug for bug in BUGS}
 
 
-# All of them run on the core, and a third on PyTorch, where they take twice as long.
-NAMES = [*BY_NAME, *(program.stem for program in healthy_programs())]
-SAMPLE = {*random.Random(0).sample(NAMES, len(NAMES) // 3)}
+def on(engine: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.torch] if engine == "torch" else []
 
 
-def on(engine: str, name: str) -> list[pytest.MarkDecorator]:
-    if engine != "torch":
-        return []
-    return [pytest.mark.torch] if name in SAMPLE else [pytest.mark.torch, pytest.mark.slow]
+with_bugs = pytest.mark.parametrize(
+    ("bug", "engine"),
+    [
+        pytest.param(bug, engine, id=f"{bug.name}-{engine}", marks=on(engine))
+        for bug in BUGS
+        for engine in bug.engines
+    ],
+)
+without_bugs = pytest.mark.parametrize(
+    ("program", "engine"),
+    [
+        pytest.param(program, engine, id=f"{program.stem}-{engine}", marks=on(engine))
+        for program in healthy_programs()
+        for engine in ALL
+        if engine == "torch" or program.stem not in TORCH_ONLY
+    ],
+)
 
 
-WITH_BUGS = [
-    pytest.param(bug, engine, id=f"{bug.name}-{engine}", marks=on(engine, bug.name))
-    for bug in BUGS
-    for engine in bug.engines
-]
-WITHOUT_BUGS = [
-    pytest.param(program, engine, id=f"{program.stem}-{engine}", marks=on(engine, program.stem))
-    for program in healthy_programs()
-    for engine in ALL
-    if engine == "torch" or program.stem not in TORCH_ONLY
-]
-CHECKED_OFTEN = {f"{name}-{engine}" for name in SAMPLE for engine in ALL}
-CHECKED = [
-    pytest.param(
-        *param.values,
-        id=param.id,
-        marks=[*param.marks, *([] if param.id in CHECKED_OFTEN else [pytest.mark.slow])],
-    )
-    for param in WITHOUT_BUGS
-]
-
-
-@pytest.mark.parametrize(("bug", "engine"), WITH_BUGS)
+@pytest.mark.sampled(32)
+@with_bugs
 def test_a_bug_shows_and_its_remedy_mends_it(bug: Bug, engine: str) -> None:
     source = text(program_of(bug), engine)
 
@@ -91,7 +81,8 @@ def losses(variables: dict[str, Any]) -> Iterator[float]:
             yield value.sum().item()
 
 
-@pytest.mark.parametrize(("program", "engine"), WITHOUT_BUGS)
+@pytest.mark.sampled(32)
+@without_bugs
 def test_a_healthy_program_learns(program: Path, engine: str) -> None:
     ended = run(text(program, engine), program.stem, engine)
     if ended.error:
@@ -104,7 +95,8 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(("program", "engine"), CHECKED)
+@pytest.mark.sampled(16)
+@without_bugs
 def test_check_finds_nothing_in_a_healthy_program(
     program: Path,
     engine: str,
@@ -158,21 +150,12 @@ STILL_TRUE = {
     "log_of_a_vanished_probability": {"saturated"},
 }
 """What check rightly says of a program after its remedy, too: it has another problem."""
-REMEDIES = [
-    pytest.param(
-        bug,
-        engine,
-        id=f"{bug.name}-{engine}",
-        marks=[*on(engine, bug.name), *([pytest.mark.slow] if number % 8 else [])],
-    )
-    for number, bug in enumerate(BUGS)
-    for engine in bug.engines
-]
 
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(("bug", "engine"), REMEDIES)
+@pytest.mark.sampled(10)
+@with_bugs
 def test_check_finds_a_bug_and_nothing_of_it_after_the_remedy_that_it_prints(
     bug: Bug,
     engine: str,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import linecache
-import random
 from functools import partial
 from pathlib import Path
 
@@ -23,23 +22,14 @@ BUGS_OF_SAMPLES = Path(__file__).parents[2] / "samples" / "bugs"
 PROGRAMS = sorted(BUGS_OF_SAMPLES.glob("*.py"))
 PROGRAMS += [FOLDER / "buggy" / f"{bug.name}.py" for bug in BUGS if bug.engines == ALL]
 PROGRAMS += [program for program in healthy_programs() if program.stem not in TORCH_ONLY]
-SAMPLE = {*random.Random(0).sample(PROGRAMS, len(PROGRAMS) // 8)}
-
-
-def on(program: Path, engine: str) -> list[pytest.MarkDecorator]:
-    marks = [pytest.mark.torch] if engine == "torch" else []
-    return marks if program in SAMPLE else [*marks, pytest.mark.slow]
-
-
-CASES = [
-    pytest.param(program, engine, id=f"{program.stem}-{engine}", marks=on(program, engine))
-    for program in PROGRAMS
-    for engine in ALL
-]
 
 
 @pytest.mark.filterwarnings("default")  # PyTorch warns while our frames are the innermost ones
-@pytest.mark.parametrize(("program", "engine"), CASES)
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
+@pytest.mark.parametrize(
+    "engine", [pytest.param(each, marks=[pytest.mark.torch] * (each == "torch")) for each in ALL]
+)
 def test_a_recording_says_what_the_live_run_does_as_far_as_it_holds_the_facts(
     program: Path,
     engine: str,

@@ -150,13 +150,8 @@ NAMES += [program.stem for program in healthy_programs() if program.stem not in 
 SAID = ("what", "remedy", "details", "next")
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow] if number % 12 else [])
-        for number, name in enumerate(NAMES)
-    ],
-)
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_word_of_a_reason_changes_what_is_found(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

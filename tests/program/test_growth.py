@@ -134,6 +134,7 @@ def write(folder: Path, library: str, each: str) -> None:
     (folder / "train.py").write_text(text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("library", ["autograd_core", TORCH])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path) -> None:
@@ -142,6 +143,7 @@ def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path
     see_that_nothing_grew(run_gradstep([*COMMANDS[command], "train.py", *leaf], tmp_path))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("library", ["autograd_core", TORCH])
 @pytest.mark.parametrize("what", IN_PYTHON)
 def test_nothing_grows_with_sessions_and_recordings(
@@ -151,6 +153,7 @@ def test_nothing_grows_with_sessions_and_recordings(
     see_that_nothing_grew(run_python(["train.py"], tmp_path))
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["autograd_core", TORCH])
 @pytest.mark.parametrize("options", THINNED)
 def test_nothing_grows_where_older_calls_are_thinned(
