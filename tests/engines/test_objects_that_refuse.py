@@ -126,11 +126,11 @@ NEEDS_TORCH = pytest.mark.skipif(
 COMMANDS = (
     "render --call last -o picture.json", "render --call last --values -o picture.json",
     "film --call last -o film.html", "check --call last", "check --call last --all",
-    "check --call last", "why train.py linear.weight", "debug --batch --ex continue",
-    "debug --fail-on nan",
+    "why train.py linear.weight", "debug --batch --ex continue", "debug --fail-on nan",
 )  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     "library", ["autograd_core", pytest.param("torch", marks=[pytest.mark.torch, NEEDS_TORCH])]

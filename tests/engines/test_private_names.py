@@ -167,6 +167,15 @@ def is_of_us(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id in ("self", "cls")
 
 
+def is_of_torch(node: ast.expr) -> bool:
+    """Whether an attribute is one of PyTorch's modules', but for those that have switches."""
+    path = []
+    while isinstance(node, ast.Attribute):
+        path.append(node.attr)
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "torch" and path[-1] != "backends"
+
+
 def uses(tree: ast.AST, names: set[str], own: set[str], has_objects: bool) -> Iterator[str]:
     """Yield what code does with objects of PyTorch that only private.py may do.
 
@@ -175,22 +184,23 @@ def uses(tree: ast.AST, names: set[str], own: set[str], has_objects: bool) -> It
     """
     hidden = {name for name in names if name.startswith("_") and not name.endswith("__")}
     hidden |= {"__func__", "__wrapped__"} | ({"__dict__"} if has_objects else set())
+    nodes = [*ast.walk(tree)]
     slots = {
         id(part)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
         for part in ast.walk(node.value)
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         seen = False
         match node:
             case ast.Attribute(value=owner, attr=attribute) if not is_of_us(owner):
-                of_torch = re.match(r"torch\.(?!backends\b)", ast.unparse(node))  # has switches
+                of_torch = is_of_torch(node)
                 is_private = attribute.startswith("_") and not attribute.endswith("__")
                 changes = not isinstance(node.ctx, ast.Load)
                 seen = (
                     attribute in hidden
-                    or bool(of_torch and (changes or is_private))
+                    or (of_torch and (changes or is_private))
                     or (has_objects and changes and attribute in names - own)
                 )
             case ast.Call(func=ast.Name(id=function), args=[owner, *_]) if not is_of_us(owner):
