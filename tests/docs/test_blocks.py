@@ -114,11 +114,10 @@ def run_command(command: str, folder: Path, code: int) -> Any:
     """Run a command as the directive ``console`` does, without a shell if it needs none; ``code``
     is that of the command before.
 
-    What ``check`` looks at depends on how long the program takes, importing included, and what
-    ``record`` and ``--fail-on`` say beside it on when the program's output is written: these are
-    real processes.
+    What ``record`` and ``--fail-on`` say beside the program depends on when its output is written:
+    these are real processes.
     """
-    if re.match(r"gradstep (?!check .*py|record |debug --fail-on)[^|<>;&$*]*$", command):
+    if re.match(r"gradstep (?!record |debug --fail-on)[^|<>;&$*]*$", command):
         plain = {"NO_COLOR": "1", "COLUMNS": "80"}
         done = run_gradstep(shlex.split(command)[1:], folder, plain, merged=True)
         output = done.stdout.replace(f"{folder}{os.sep}", "")
@@ -132,6 +131,7 @@ def run_command(command: str, folder: Path, code: int) -> Any:
     any(shutil.which(name) is None for name in ("bash", "less")),
     reason="the commands use bash and less",
 )
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("page", "folder"), [shown(page) for page in PAGES if page != README and of(page, "console")]
 )
