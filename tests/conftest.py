@@ -272,9 +272,9 @@ def pytest_xdist_auto_num_workers() -> int | None:
     return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 2
 
 
-def spread(cases: Sequence[T], traits: Callable[[T], set[Any]], count: int) -> list[T]:
+def spread(cases: Sequence[T], traits: Callable[[T], set[Any]], count: int, seed: str) -> list[T]:
     """Choose a few cases, always the same ones, so that as many traits occur as can."""
-    left, chosen = random.Random(0).sample(list(cases), len(cases)), list[T]()
+    left, chosen = random.Random(seed).sample(list(cases), len(cases)), list[T]()
     missing = set().union(*map(traits, cases))
     while left and len(chosen) < count:
         best = max(left, key=lambda case: len(traits(case) & missing))
@@ -292,9 +292,9 @@ def _leave_out_of_samples(config: pytest.Config, items: list[pytest.Item]) -> No
             engine = item.get_closest_marker("torch") is not None
             matrices.setdefault((item.nodeid.partition("[")[0], engine), []).append(item)
     left_out: set[pytest.Item] = set()
-    for cases in matrices.values():
+    for (name, _), cases in matrices.items():
         (count,) = cases[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
-        left_out |= {*cases} - {*spread(cases, _parameters, count)}
+        left_out |= {*cases} - {*spread(cases, _parameters, count, name)}
     if left_out:
         items[:] = [item for item in items if item not in left_out]
         config.hook.pytest_deselected(items=[*left_out])

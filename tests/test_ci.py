@@ -191,10 +191,10 @@ def test_a_file_without_the_marks_that_are_asked_for_is_not_read(
 
 def test_a_sample_is_spread_over_all_kinds_and_always_the_same() -> None:
     cases = [letter + digit for letter in "abcd" for digit in "123"]
-    chosen = spread(cases, set, 4)
+    chosen = spread(cases, set, 4, "a test")
     assert {*"".join(chosen)} == {*"abcd123"}
-    assert chosen == spread(cases, set, 4)
-    assert {*spread(cases, set, 20)} == {*cases}
+    assert chosen == spread(cases, set, 4, "a test")
+    assert {*spread(cases, set, 20, "a test")} == {*cases}
 
 
 @pytest.mark.parametrize("whole", [False, True])

@@ -164,6 +164,7 @@ PARITY: dict[str, list[Callable[[Any], Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "call", [pytest.param(call, id=f"{about}-{number}")

@@ -106,12 +106,14 @@ VALUES = [
 PAIRS = [(x, key) for x, keys in KEYS.items() for key in keys]
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize(("x", "key"), PAIRS)
 def test_what_a_key_picks_is_what_pytorch_picks(x: str, key: str) -> None:
     assert_same_outcome(*both(f"{x}[{key}]"))
     assert_same_outcome(*both(f"({x} * 1).requires_grad_()[{key}]"))
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize(("x", "key"), PAIRS)
 def test_what_a_key_sets_is_what_pytorch_sets(x: str, key: str) -> None:
     def assigned(t: Any, text: str) -> Outcome:
@@ -323,6 +325,7 @@ CALLS = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("text", CALLS)
 def test_indices_of_functions_are_taken_and_refused_as_by_pytorch(text: str) -> None:
     assert_same_outcome(*both(text))

@@ -39,6 +39,7 @@ def by_name(namespace: Any, name: str, call: Any) -> Any:
     return list(found) if isinstance(found, (tuple, list)) else [found]
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("name", "call"), EVERY)
 def test_arguments_may_be_named_as_in_pytorch(name: str, call: Any) -> None:
     try:
@@ -49,6 +50,7 @@ def test_arguments_may_be_named_as_in_pytorch(name: str, call: Any) -> None:
         assert_same(result, other)
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("name", "call"), EVERY)
 def test_results_go_where_out_says(name: str, call: Any) -> None:
     def filled(namespace: Any) -> Any:

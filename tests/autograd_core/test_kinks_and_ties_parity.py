@@ -74,6 +74,7 @@ def names(t: Any, x: Any) -> dict[str, Any]:
     return {"zeros": t.zeros(len(x), dtype=t.int64), "ones": t.ones(len(x), dtype=x.dtype)}
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("text", CALLS)
 def test_derivatives_at_kinks_among_equals_and_at_nan_are_those_of_pytorch(text: str) -> None:
     for point in POINTS.values():
@@ -96,6 +97,7 @@ REDUCED = [
 ]
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("text", REDUCED)
 @pytest.mark.parametrize("x", [[0.0, 2.0, 3.0], [2.0, 0.5, 1.0]])
 @pytest.mark.parametrize("src", [[1.5, 0.0, 2.0], [0.5, 2.0, 2.0], [2.0, 2.0, 0.5]])

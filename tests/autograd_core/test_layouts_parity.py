@@ -137,6 +137,7 @@ def strides(t: Any, text: str, layout: str) -> list[Any] | str:
     return [(tuple(each.shape), steps(each)) for each in found if isinstance(each, t.Tensor)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_results_lie_as_those_of_pytorch(layout: str) -> None:
     left_out = MIXED | OF_EXPANDED if layout == "expanded" else MIXED

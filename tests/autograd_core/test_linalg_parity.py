@@ -144,6 +144,7 @@ CASES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(40)
 @each(CASES)
 def test_functions_on_matrices_are_those_of_pytorch(case: Case) -> None:
     compare(torch, case)

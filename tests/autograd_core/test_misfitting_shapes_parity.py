@@ -35,6 +35,7 @@ def tried(namespace: Any, text: str, shapes: Any) -> Outcome:
     return outcome(lambda: with_gradients(namespace, eval(text, values), leaves))
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize("text", GRID)
 def test_what_does_not_fit_does_what_it_does_in_pytorch(text: str) -> None:
     for shapes in GRID[text]:

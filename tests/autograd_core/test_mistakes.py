@@ -253,6 +253,7 @@ def _answer(namespace: Any, call: Callable[[Any], Any]) -> tuple[str, str]:
     raise AssertionError("this is no mistake")
 
 
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("call", MISTAKES)
 def test_mistakes_are_answered_as_by_pytorch(call: Callable[[Any], Any]) -> None:
     assert _answer(autograd_core, call) == _answer(torch, call)
@@ -262,6 +263,7 @@ SYMBOLS = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", 
 STRANGERS = ["'a'", "[1, 2]", "(1.0, 2.0)", "None", "{}", "object"]
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("stranger", STRANGERS)
 @pytest.mark.parametrize("symbol", SYMBOLS)
 def test_operators_leave_what_is_no_number_to_python(symbol: str, stranger: str) -> None:

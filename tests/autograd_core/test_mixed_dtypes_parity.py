@@ -93,6 +93,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize(("name", "call", "number"), CALLS)
 def test_an_operator_takes_mixed_dtypes_as_in_pytorch(name: str, call: Any, number: int) -> None:
     for kinds in mixtures(number):

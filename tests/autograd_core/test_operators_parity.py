@@ -118,6 +118,7 @@ def described(node: Any) -> Any:
     return (node.name(), *((described(each), number) for each, number in node.next_functions))
 
 
+@pytest.mark.sampled(120)
 @pytest.mark.parametrize(("name", "call"), EVERY)
 def test_values_and_derivatives_are_those_of_pytorch(name: str, call: Any) -> None:
     (leaves, mine), (others, theirs) = run(autograd_core, name, call), run(torch, name, call)
@@ -132,6 +133,7 @@ def test_values_and_derivatives_are_those_of_pytorch(name: str, call: Any) -> No
         assert_same(gradient, expected)
 
 
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize(("name", "call"), EVERY)
 def test_graphs_are_those_of_pytorch(name: str, call: Any) -> None:
     (_, mine), (_, theirs) = run(autograd_core, name, call), run(torch, name, call)
@@ -154,6 +156,7 @@ def test_other_graphs_are_indeed_others() -> None:
         assert any(mine != theirs for mine, theirs in graphs), f"{name} has PyTorch's graph"
 
 
+@pytest.mark.sampled(60)
 @pytest.mark.parametrize(("name", "call"), METHODS)
 def test_methods_do_what_the_functions_do(name: str, call: Any) -> None:
     if not isinstance(call.args[0], (cases.Leaf, cases.Constant)) or name in ("where", "real"):
@@ -165,6 +168,7 @@ def test_methods_do_what_the_functions_do(name: str, call: Any) -> None:
         assert_same(result, other)
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize(
     ("name", "call"), [each for each in METHODS if hasattr(torch.Tensor, f"{each.values[0]}_")]
 )
@@ -201,6 +205,7 @@ SAVED_HERE_ALONE = {
 }
 
 
+@pytest.mark.sampled(80)
 @pytest.mark.parametrize(("name", "call"), EVERY)
 def test_saved_values_are_called_as_in_pytorch(name: str, call: Any) -> None:
     """Where a rule needs no more than the shape of an input, only that is saved here."""

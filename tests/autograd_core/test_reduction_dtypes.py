@@ -45,6 +45,7 @@ def both(text: str, kind: str, requires_grad: bool = False) -> tuple[Outcome, Ou
     return found(autograd_core), found(torch)
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_reduction_is_computed_in_the_dtype_that_is_asked_for(kind: str, way: str) -> None:

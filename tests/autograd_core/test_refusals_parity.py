@@ -166,6 +166,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("text", CALLS)
 def test_an_odd_call_is_answered_as_in_pytorch(text: str) -> None:
     mine, theirs = (evaluated(namespace, text) for namespace in (autograd_core, torch))

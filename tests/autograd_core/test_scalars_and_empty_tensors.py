@@ -28,6 +28,7 @@ def beside(d: int) -> Any:
     return lambda t, x: {"d": d, **helpers(t, x, d)}
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.torch
 @each_call
 def test_a_tensor_without_dimensions_has_the_first_and_the_last(text: str, pytorch: Any) -> None:
@@ -48,6 +49,7 @@ OF_FLOATS = (
 OTHER_WORDS = ("unbind", "repeat_interleave", "trapezoid", "trapz", "take_along_dim", "diagonal_s")
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.torch
 @each_call
 def test_dimensions_out_of_range_are_refused(text: str, pytorch: Any) -> None:
@@ -59,6 +61,7 @@ def test_dimensions_out_of_range_are_refused(text: str, pytorch: Any) -> None:
             compare_call(pytorch, text, array, beside(d), words)
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.torch
 @each_call
 def test_empty_tensors_along_each_dimension(text: str, pytorch: Any) -> None:

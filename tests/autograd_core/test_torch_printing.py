@@ -149,6 +149,7 @@ def test_python_numbers_combine_as_in_pytorch(dtype: str, number: float) -> None
 UNARY = ["exp", "sqrt", "tanh", "sigmoid", "abs", "neg", "relu", "sin", "log", "sign"]
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", [*UNARY, "sum", "mean", "max", "argmax", "clone"])
 def test_unary_results_have_the_dtype_of_pytorch(name: str, dtype: str) -> None:

@@ -64,6 +64,7 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("way", WAYS)
 @each_program
 def test_a_dispatch_mode_of_the_programs_sees_what_it_sees_plainly(

@@ -167,6 +167,7 @@ def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(
     assert graphs or program in torch_programs.FAILING
 
 
+@pytest.mark.sampled(16)
 @each_program
 def test_a_graph_that_is_made_later_is_as_it_was(
     program: Callable[[], Any], capsys: pytest.CaptureFixture[str]

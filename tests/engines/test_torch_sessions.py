@@ -56,6 +56,7 @@ def session_of(found: InterceptedCall) -> Session:
     return Session.of_call(found.call, names=found.names, call=found.number)
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("hosted", [True, False], ids=["in the program's thread", "in its own"])
 @each_program
 def test_a_program_that_is_stepped_through_ends_as_it_does_plainly(

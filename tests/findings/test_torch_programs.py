@@ -76,6 +76,7 @@ PROGRAMS = [
 ]
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_rule_of_pytorch_is_called_wrong_and_the_program_goes_on_as_it_would(
     program: Callable[[], Any], capsys: pytest.CaptureFixture[str]
@@ -105,6 +106,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_nothing_is_found_in_a_program_that_has_nothing_and_it_goes_on_as_it_would(
     program: Callable[[], Any], capsys: pytest.CaptureFixture[str]
