@@ -14,7 +14,7 @@ from typing import Any
 
 from gradstep.capturing.backward import add_backward
 from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
-from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks
+from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks, describe
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.results import add_results
 from gradstep.capturing.roots import tensors_in
@@ -28,6 +28,7 @@ from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Cost, Graph, View
 from gradstep.graph.statistics import Statistics
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.guest.collector import collector_paused
 from gradstep.records import LEAF, Node, Plan, Profile, Step, Tensor, resolve
 from gradstep.records import Node as GradFn
@@ -81,7 +82,7 @@ def capture(
     with collector_paused():
         tensors, engine = _tensors(roots)
         ran = steps if isinstance(steps, DescribedGradients) else list(steps)
-        if (known_graph := engine.known_graph(tensors, view, ran)) is not None:
+        if (known_graph := engine.reading.known_graph(tensors, view, ran)) is not None:
             return replace(known_graph, title=title) if title else known_graph
         labels = [
             known.of(tensor) or _root_label(number, tensors)
@@ -92,20 +93,22 @@ def capture(
             module_details=known.module_details(),
         )  # fmt: skip
         if plan is None:
-            plan = engine.plan(tensors)
+            plan = engine.reading.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
         running = whole if order is None or list(order) == list(whole) else order
         reader = SavedReader(engine, whole, known)
         for paths in dict.fromkeys(one.scope.paths for one in reader.records(whole) if one):
             if paths is not None:
                 known.add_parts(paths)
-        costs = engine.costs(whole, profile)
+        costs = engine.profiling.costs(whole, profile) if engine.profiling else {}
         recorded: list[Recorded] = []
         if view != "forward":
             if not isinstance(ran, DescribedGradients):
-                ran = DescribedGradients.of(ran, engine.all_statistics)
+                # without a capability for numbers, there is no step either
+                describes = engine.numbers.all_statistics if engine.numbers else StatisticsTable.of
+                ran = DescribedGradients.of(ran, describes)
             ids = add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
-            _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
+            _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
             add_hooks(build, hooks or {})
             add_costs(build, costs, ids.get)
             del ids  # of a million nodes
@@ -131,7 +134,7 @@ def capture(
 
 def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
     given, engine = tensors_in(roots)
-    tensors = engine.tensors(given)
+    tensors = engine.reading.tensors(given)
     if any(resolve(tensor.edge)[0] is None for tensor in tensors):
         raise NotInGraph(
             "this tensor has no graph: nothing it was computed from requires a gradient; "
@@ -145,7 +148,7 @@ def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
     return "output" if len(tensors) == 1 else f"output {number}"
 
 
-def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[Statistics | None]:
+def _seeds(tensors: tuple[Tensor, ...], gradient: Any) -> list[Statistics | None]:
     given: Sequence[Any] = (
         (None,) * len(tensors)
         if gradient is None
@@ -155,7 +158,7 @@ def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[S
     )
     one = Statistics(1, 1.0, 1.0, 1.0, 0, 0, 0)
     return [
-        engine.statistics(seed) if seed is not None else one if _is_scalar(tensor) else None
+        describe(seed) if seed is not None else one if _is_scalar(tensor) else None
         for tensor, seed in zip(tensors, given, strict=True)
     ]
 

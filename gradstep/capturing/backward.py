@@ -17,7 +17,7 @@ from gradstep.capturing.gradients import DescribedGradients
 from gradstep.capturing.names import Names
 from gradstep.capturing.saved_values import SavedReader, saved_values
 from gradstep.contract.op_records import sources_of
-from gradstep.contract.protocol import Engine
+from gradstep.contract.protocol import Reading
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import LazyColumn, int_column
 from gradstep.graph.entries import LazyEntries, SharedEntries
@@ -53,7 +53,7 @@ def add_backward(
     Returns:
         The id of each node.
     """
-    engine = reader.engine
+    reading = reader.reading
     types: list[Any] = list(map(type, order))
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
@@ -64,22 +64,22 @@ def add_backward(
         kinds=["op"] * len(order),
         half="backward",
         names=list(map(name_of.__getitem__, types)),
-        counts=_counts(engine, examples, types, scopes)
+        counts=_counts(reading, examples, types, scopes)
         if order is whole
         else _counts_within(reader, order, whole, names),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
-    stem_of = {t: stem for t, n in examples.items() if (stem := engine.stem(n))}
+    stem_of = {t: stem for t, n in examples.items() if (stem := reading.stem(n))}
     build.stems = LazyEntries(len(order), lambda number: stem_of.get(types[number]))
     build.scopes = scopes
-    if opaque := {t: why for t, n in examples.items() if (why := engine.opaque(n))}:
+    if opaque := {t: why for t, n in examples.items() if (why := reading.opaque(n))}:
         for number, kind in enumerate(types):
             if kind in opaque:
                 build.details[number] = opaque[kind]
     _add_sources(build, records, live)
     for number in leaves:
-        _name_leaf(build, number, engine.leaf(order[number]), names)
+        _name_leaf(build, number, reading.leaf(order[number]), names)
     _add_rules(build, reader, order, names, live, lazy)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
@@ -88,7 +88,7 @@ def add_backward(
 
 
 def _counts(
-    engine: Engine, examples: Examples, types: Sequence[type[Any]], scopes: Sequence[str]
+    reading: Reading, examples: Examples, types: Sequence[type[Any]], scopes: Sequence[str]
 ) -> array[int]:
     """Return which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
@@ -96,7 +96,7 @@ def _counts(
     length = len(types)
     stems: dict[str, int] = {}
     stem_of = {
-        t: stems.setdefault(engine.stem(n) or n.name(), len(stems)) for t, n in examples.items()
+        t: stems.setdefault(reading.stem(n) or n.name(), len(stems)) for t, n in examples.items()
     }
     groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, length)
     scope_of = {scope: number for number, scope in enumerate(dict.fromkeys(scopes))}
@@ -119,7 +119,7 @@ def _counts_within(
     scopes = names.scopes_of(reader.records(whole))
     types = list(map(type, whole))
     examples = dict(zip(types, whole, strict=True))
-    counts = dict(zip(whole, _counts(reader.engine, examples, types, scopes), strict=True))
+    counts = dict(zip(whole, _counts(reader.reading, examples, types, scopes), strict=True))
     return int_column([counts[node] for node in order])
 
 
@@ -166,15 +166,16 @@ def _add_rules(
     live: bool,
     lazy: bool,
 ) -> None:
-    engine = reader.engine
+    reading = reader.reading
     if live:
 
         def without_storage(value: Any) -> Extent | None:  # memory is used again as nodes run
-            known = engine.extent(value)
+            known = reading.extent(value)
             return None if known is None else known._replace(storage=None, memory=None)
 
         build.formulas = LazyColumn(
-            len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
+            len(order),
+            lambda number: reading.formula(order[number], order[number].saved(), names),
         )
         build.saved = LazyEntries(
             len(order),
@@ -185,7 +186,8 @@ def _add_rules(
         return
     build.saved = reader.read(order)
     build.formulas = formulas = LazyColumn(
-        len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
+        len(order),
+        lambda number: reading.formula(order[number], order[number].saved(), names),
     )
     if not lazy:
         build.formulas = list(formulas)

@@ -19,7 +19,7 @@ from gradstep.contract.op_records import (
     sources_of,
     statistics_of_records,
 )
-from gradstep.contract.protocol import OWN_RESULT, Engine
+from gradstep.contract.protocol import OWN_RESULT, Engine, Reading
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import NodeKind, short_name
 from gradstep.records import LEAF, Plan, Tensor, resolve
@@ -47,7 +47,7 @@ def add_traced_forward(
     ``both`` halves, these are in the graph.
     """
     engine = reader.engine
-    origins = [engine.origin(tensor) for tensor in tensors]
+    origins = [engine.reading.origin(tensor) for tensor in tensors]
     records = reachable([origin[0] for origin in origins if isinstance(origin, tuple)])
     leaves = _Leaves.of(plan.order, running)
     ids = _add_records(build, records, leaves, names)
@@ -66,7 +66,7 @@ def add_traced_forward(
         return ids.get(node.record)
 
     if both:
-        forwards = list(map(ids.get, engine.records(running)))  # of leaves, made just now
+        forwards = list(map(ids.get, [node.record for node in running]))  # of leaves, made just now
         add_saved(build, reader, running, forwards, producer_of, forward_of, names)
     return forward_of, ([*ids.values()], records)
 
@@ -199,7 +199,7 @@ def _add_inputs(
 def _add_output(
     build: GraphBuilder, engine: Engine, tensor: Tensor, label: str, source: int, nr: int
 ) -> None:
-    stats = engine.scalar_statistics(tensor)
+    stats = None if engine.numbers is None else engine.numbers.scalar_statistics(tensor)
     shape, dtype = tensor._shape, tensor.dtype.name
     output = build.node(
         "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats,
@@ -240,7 +240,9 @@ def add_derived_forward(
 
     def producer_of(value: Any) -> int | None:
         source = resolve(edge_of(value))[0]
-        return constants.get(_identity(engine, value)) if source is None else ids.get(source)
+        return (
+            constants.get(_identity(reader.reading, value)) if source is None else ids.get(source)
+        )
 
     if both:
         forwards = [ids[node] for node in running]
@@ -254,13 +256,13 @@ def _add_kept_constants(
     build: GraphBuilder, reader: SavedReader, running: Sequence[GradFn], names: Names
 ) -> dict[Any, int]:
     """Add the inputs without a gradient that nodes keep, each once, and return their ids."""
-    engine, saved = reader.engine, reader.read(running)
+    reading, saved = reader.reading, reader.read(running)
     ids: dict[Any, int] = {}
     taken: set[str] = set()  # by a name alone goes the first one that a loop gives to a module
     for at, value in enumerate(reader.values):
-        if not _is_kept_constant(engine, running[saved.nodes[at]], saved.names[at], value):
+        if not _is_kept_constant(reading, running[saved.nodes[at]], saved.names[at], value):
             continue
-        key = _identity(engine, value)
+        key = _identity(reading, value)
         if key not in ids:
             name = name_of_input(value, names)
             called = name or names.placeholder(saved.names[at].rstrip("_"))
@@ -272,16 +274,16 @@ def _add_kept_constants(
     return ids
 
 
-def _is_kept_constant(engine: Engine, node: GradFn, name: str, value: Any) -> bool:
+def _is_kept_constant(reading: Reading, node: GradFn, name: str, value: Any) -> bool:
     """Return whether what a node keeps was given to its op, and has no gradient."""
-    if value is None or not engine.is_input(value) or edge_of(value, ...) is not None:
+    if value is None or not reading.is_input(value) or edge_of(value, ...) is not None:
         return False
-    return engine.input_of(node, name) != OWN_RESULT
+    return reading.input_of(node, name) != OWN_RESULT
 
 
-def _identity(engine: Engine, value: Any) -> Any:
+def _identity(reading: Reading, value: Any) -> Any:
     """Return what is the same for a constant that several nodes keep."""
-    extent = engine.extent(value)
+    extent = reading.extent(value)
     if extent is None or extent.storage is None:
         return value.gradstep_identity
     return extent
@@ -294,13 +296,13 @@ def _add_constant_edges(
     ids: Mapping[GradFn, int],
     constants: Mapping[Any, int],
 ) -> None:
-    engine, saved = reader.engine, reader.read(running)
+    reading, saved = reader.reading, reader.read(running)
     for at, value in enumerate(reader.values):
         node, name = running[saved.nodes[at]], saved.names[at]
-        if _is_kept_constant(engine, node, name, value):
-            place = engine.input_of(node, name)
+        if _is_kept_constant(reading, node, name, value):
+            place = reading.input_of(node, name)
             build.edge(
-                "value", constants[_identity(engine, value)], ids[node],
+                "value", constants[_identity(reading, value)], ids[node],
                 input_nr=len(node.edges) if place is None else place,
                 shape=saved.shapes[at], dtype=saved.dtypes[at],
             )  # fmt: skip
@@ -334,21 +336,21 @@ def _forward_order(node: GradFn) -> tuple[bool, int]:
 def _add_derived_leaf(
     build: GraphBuilder, engine: Engine, node: GradFn, runs: bool, names: Names
 ) -> int:
-    leaf = engine.leaf(node)
+    leaf, numbers = engine.reading.leaf(node), engine.numbers
     kind = _leaf_kind(leaf, runs)
     name = names.of(leaf)
     return build.node(
         kind, "forward", name or kind, variable=name, shape=node.output_shape,
         dtype=node.output_dtype.name, detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
-        statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
+        statistics=numbers.scalar_statistics(leaf) if numbers and leaf is not None else None,
     )  # fmt: skip
 
 
 def _add_derived_ops(
     build: GraphBuilder, reader: SavedReader, nodes: Sequence[GradFn], names: Names
 ) -> Iterable[tuple[GradFn, int]]:
-    engine = reader.engine
-    stems = [engine.stem(node) or short_name(node.name()) for node in nodes]
+    reading = reader.reading
+    stems = [reading.stem(node) or short_name(node.name()) for node in nodes]
     records = reader.records(nodes)
     ids = build.ops(
         "forward",
@@ -357,7 +359,7 @@ def _add_derived_ops(
         shapes=[node.output_shape for node in nodes],
         dtypes=[node.output_dtype.name for node in nodes],
         details=[
-            engine.opaque(node)
+            reading.opaque(node)
             or getattr(record, "called", "")
             or number_detail(stem, node.saved())
             for node, record, stem in zip(nodes, records, stems, strict=True)

@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from numpy.typing import NDArray
 
+from gradstep.contract.lookup import numbers_of
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
-from gradstep.contract.protocol import Engine, KeptForward
+from gradstep.contract.protocol import KeptForward, Reading
 from gradstep.graph.statistics import Statistics, Trouble, statistics
 
 _KEEP_INF: Final = frozenset([
@@ -36,10 +37,10 @@ class ForwardValues:
     What is unknown is told from what is known to be finite.
     """
 
-    def __init__(self, engine: Engine, roots: Mapping[Origin, Any] | KeptForward) -> None:
+    def __init__(self, reading: Reading, roots: Mapping[Origin, Any] | KeptForward) -> None:
         """``roots`` are the program's own tensors, by what they came from; or else what the graph
         tells."""
-        self._engine = engine
+        self._reading = reading
         self._roots = roots
         self._known: dict[Origin, Statistics | None] = {}
         self._told: dict[tuple[Origin, Trouble], bool] = {}
@@ -54,7 +55,7 @@ class ForwardValues:
         if kept is not None:
             return kept
         tensor = self._tensor(origin)
-        return None if tensor is None else self._engine.array(tensor)
+        return None if tensor is None else numbers_of(tensor).array(tensor)
 
     def _tensor(self, origin: Origin) -> Any:
         """Return a tensor that still has the value, None where none is known."""
@@ -62,7 +63,7 @@ class ForwardValues:
             if origin[0].was_changed:
                 return None
             leaf = origin[0].tensor()
-            return None if leaf is None else self._engine.user_tensor(leaf)
+            return None if leaf is None else self._reading.user_tensor(leaf)
         return self._roots.get(origin)
 
     def statistics(self, origin: Origin) -> Statistics | None:
@@ -71,7 +72,7 @@ class ForwardValues:
             record, nr = origin
             known = record.statistics if isinstance(record, OpRecord) and nr == 0 else None
             if known is None and (tensor := self._tensor(origin)) is not None:
-                known = self._engine.statistics(tensor)
+                known = numbers_of(tensor).statistics(tensor)
             elif known is None and (array := self.array(origin)) is not None:
                 known = statistics(array)
             self._known[origin] = known

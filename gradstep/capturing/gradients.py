@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from gradstep.contract.lookup import engine_of
+from gradstep.contract.lookup import numbers_of
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import SmallInts
 from gradstep.graph.model import RETURNED, HookChange
@@ -209,7 +209,7 @@ def _accumulation(before: Statistics | None, arrived: Statistics | None) -> str:
 
 def describe(gradient: Any) -> Statistics | None:
     """Describe a gradient: an array, a NumPy scalar or a tensor of either library."""
-    return None if gradient is None else engine_of((gradient,)).statistics(gradient)
+    return None if gradient is None else numbers_of(gradient).statistics(gradient)
 
 
 def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:

@@ -25,7 +25,7 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
     except NoEngine as error:
         raise NotInGraph(str(error)) from None
     for tensor in tensors:
-        if not engine.owns(tensor):
+        if not engine.reading.owns(tensor):
             raise NotInGraph(
                 f"{type(tensor).__name__} is not a tensor; pass the tensor that you would call "
                 f"backward() on, or several"
@@ -41,4 +41,5 @@ def backward_call(roots: Any) -> Any:
         RuntimeError: a root needs a gradient that is given; in PyTorch's words.
     """
     tensors, engine = tensors_in(roots)
-    return engine.call(tensors, None, None, False)
+    running = engine.running or engine.cannot("call backward()")
+    return running.call(tensors, None, None, False)

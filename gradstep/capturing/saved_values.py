@@ -10,7 +10,7 @@ import numpy as np
 
 from gradstep.capturing.names import Names
 from gradstep.contract.parameters import named_buffers, named_parameters
-from gradstep.contract.protocol import OWN_RESULT, Engine
+from gradstep.contract.protocol import OWN_RESULT, Engine, Reading
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Memory, Owner, SavedValue, Source
 from gradstep.graph.saved_columns import SavedColumns
@@ -29,8 +29,8 @@ class SavedReader:
     """
 
     def __init__(self, engine: Engine, order: Sequence[GradFn], names: Names) -> None:
-        self.engine, self._names = engine, names
-        self._order, self._recorded = order, engine.records(order)
+        self.engine, self.reading, self._names = engine, engine.reading, names
+        self._order, self._recorded = order, [node.record for node in order]
         self.saved = SavedColumns()
         self.values: list[Any] = []
         self._storages: dict[int, int] = {}
@@ -50,7 +50,7 @@ class SavedReader:
         ``storage`` numbers the memory behind the values of several nodes by where it begins, so
         that a tensor and its transpose are one, and slices of a tensor several.
         """
-        extent, storages = self.engine.extent(value), self._storages
+        extent, storages = self.reading.extent(value), self._storages
         if extent is None or (begin := extent.storage) is None:
             return extent
         return extent._replace(storage=storages.setdefault(begin, len(storages)))
@@ -60,7 +60,7 @@ class SavedReader:
         saved, values = self.saved, self.values
         if values:
             return saved
-        extent, storages, memory_at = self.engine.extent, self._storages, self._memory_at
+        extent, storages, memory_at = self.reading.extent, self._storages, self._memory_at
         add, keep = saved.add, values.append
         for number, node in enumerate(order):
             for kept in node.saved():
@@ -95,17 +95,17 @@ class SavedReader:
         """Return what owns the memory of parameters and buffers, which is there anyway."""
         ran = dict.fromkeys(one.scope.paths for one in self._recorded if one)
         modules = [*self._names.modules.values(), *(paths.outermost for paths in ran if paths)]
-        leaves = [self.engine.leaf(node) for node in self._order if node.kind == LEAF]
+        leaves = [self.reading.leaf(node) for node in self._order if node.kind == LEAF]
         parameters = [
-            self.engine.user_tensor(leaf)
+            self.reading.user_tensor(leaf)
             for leaf in leaves
             if leaf is not None and leaf.is_parameter
         ]
-        return {**memory_owners(self.engine, modules, parameters), **self._names.memory_owners}
+        return {**memory_owners(self.reading, modules, parameters), **self._names.memory_owners}
 
 
 def memory_owners(
-    engine: Engine, modules: Iterable[Any], parameters: Iterable[Any] = ()
+    reading: Reading, modules: Iterable[Any], parameters: Iterable[Any] = ()
 ) -> dict[int, Owner]:
     """Return what owns the memory of parameters, and of those and the buffers of modules, now."""
     owned: list[tuple[Owner, Any]] = [("parameter", tensor) for tensor in parameters]
@@ -114,7 +114,7 @@ def memory_owners(
         owned += [("buffer", tensor) for _, tensor in named_buffers(module)]
 
     def places(tensor: Any) -> Iterator[int]:
-        known = engine.tensor_extent(tensor) if engine.owns(tensor) else None
+        known = reading.extent(tensor) if reading.owns(tensor) else None
         if known is not None and known.memory is not None:
             yield known.memory[0]
 
@@ -162,11 +162,11 @@ def add_saved(
     others = np.flatnonzero(ones >= 0)
     build.pairs.put(ones[others], others)
     build.pairs.put(others, ones[others])
-    engine, saved = reader.engine, reader.read(order)
+    reading, saved = reader.reading, reader.read(order)
     sources: list[int] = []
     places: list[int] = []  # of the value, in ``saved``
     labels: list[str] = []
-    is_input = engine.is_input
+    is_input = reading.is_input
     for at, (number, name, value) in enumerate(
         zip(saved.nodes, saved.names, reader.values, strict=True)
     ):
@@ -175,11 +175,11 @@ def add_saved(
             continue
         label = name
         if value is None:
-            producer = _maker_of(engine, order[number], name, forward, forward_of)
+            producer = _maker_of(reading, order[number], name, forward, forward_of)
         elif is_input(value):
             producer = producer_of(value)
             if producer is None:  # one that was changed goes by its later history
-                producer = _maker_of(engine, order[number], name, forward, forward_of)
+                producer = _maker_of(reading, order[number], name, forward, forward_of)
             label = name_of_input(value, names) or names.placeholder(name)
         if producer is not None:
             sources.append(producer)
@@ -203,7 +203,7 @@ def name_of_input(value: Any, names: Names) -> str:
 
 
 def _maker_of(
-    engine: Engine,
+    reading: Reading,
     node: GradFn,
     name: str,
     forward: int,
@@ -211,7 +211,7 @@ def _maker_of(
 ) -> int | None:
     """Return the op that made a value which ``node`` no longer keeps as it was: by the name of the
     input, whose edge is still there; a constant has none."""
-    at = engine.input_of(node, name)
+    at = reading.input_of(node, name)
     if at is None:
         return None
     if at == OWN_RESULT:

@@ -10,7 +10,6 @@ from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import source_place, wrapped
 from gradstep.graph.addresses import step_number
-from gradstep.records import LEAF
 
 # What checks is slow to load, and most sessions never ask for it: each command loads its own.
 if TYPE_CHECKING:
@@ -61,11 +60,9 @@ def _lint(console: Console, operands: Operands) -> str:
 def _fresh(session: PassSession) -> set[int]:
     """Return the leaves, by identity, that had no ``.grad`` before the pass."""
     engine, driver = engine_of_call(session.backward_call), session.cursor.driver
-    nodes = ((index, node) for index, node in enumerate(session.order) if node.kind == LEAF)
-    leaves = ((index, engine.leaf(node)) for index, node in nodes)
     return {
-        id(engine.user_tensor(leaf))
-        for index, leaf in leaves
+        id(leaf)
+        for index, leaf in enumerate(map(engine.leaf, session.order))
         if leaf is not None and driver.grad_before(index) is None
     }
 

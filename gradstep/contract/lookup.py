@@ -14,7 +14,7 @@ from gradstep.guest.fence import class_has, let_through
 from gradstep.guest.own_files import imported_pytorch
 
 if TYPE_CHECKING:
-    from gradstep.contract.protocol import Engine
+    from gradstep.contract.protocol import Engine, Numbers, Running, Stepping
     from gradstep.records import BackwardCall
 
 OLDEST_PYTORCH: Final = (2, 6)
@@ -77,7 +77,7 @@ def edge_of(node: Any) -> Any:
     >>> edge_of((torch.ones(2, requires_grad=True) * 2).grad_fn).output_nr
     0
     """
-    edges = (engine_for(library).edge_of(node) for library in filter(is_imported, HOMES))
+    edges = (engine_for(library).reading.edge_of(node) for library in filter(is_imported, HOMES))
     return next((edge for edge in edges if edge is not None), None)
 
 
@@ -151,3 +151,21 @@ def _unreadable(version: str) -> str:
 def engine_of_call(call: BackwardCall) -> Engine:
     """Return the engine that carries out a call of ``backward`` or ``grad``."""
     return engine_of(call.roots)
+
+
+def numbers_of(tensor: Any) -> Numbers:
+    """Return what reads the numbers of a tensor, or of a gradient."""
+    engine = engine_of((tensor,))
+    return engine.numbers or engine.cannot("read numbers")
+
+
+def running_of(call: BackwardCall) -> Running:
+    """Return what carries out a call."""
+    engine = engine_of_call(call)
+    return engine.running or engine.cannot("run a backward pass")
+
+
+def stepping_of(call: BackwardCall) -> Stepping:
+    """Return what goes through a call node by node."""
+    engine = engine_of_call(call)
+    return engine.stepping or engine.cannot("step")

@@ -70,7 +70,8 @@ class PassSession:
         **options: Unpack[SessionOptions],
     ) -> None:
         tensors, engine = tensors_in(roots)
-        backward_call = engine.call(tensors, gradient, retain_graph, create_graph)
+        running = (engine.stepping and engine.running) or engine.cannot("step")
+        backward_call = running.call(tensors, gradient, retain_graph, create_graph)
         self._begin(backward_call, _names(names), **options)
 
     @classmethod

@@ -93,16 +93,13 @@ def _of_pass(
     find: Callable[[Subject], list[Reason]],
 ) -> tuple[Finding, ...]:
     given, engine = tensors_in(roots)
-    tensors = engine.tensors(given)
+    tensors = engine.reading.tensors(given)
 
     def reasons() -> list[Reason]:
         graph = capture(tensors, "backward", names=names, live=True)
-        order = engine.plan(tensors).order
+        order = engine.reading.plan(tensors).order
         found = find(Subject(tensors, order, graph, names))
         return [reason.seen_by(names) for reason in found]
 
-    return tuple(
-        sorted(
-            merged(engine.isolated(reasons)), key=lambda finding: SEVERITIES.index(finding.severity)
-        )
-    )
+    found = reasons() if engine.rules is None else engine.rules.isolated(reasons)
+    return tuple(sorted(merged(found), key=lambda finding: SEVERITIES.index(finding.severity)))

@@ -12,7 +12,7 @@ import numpy as np
 
 from gradstep.capturing.names import Names
 from gradstep.contract.lookup import engine_of, engine_of_call
-from gradstep.contract.protocol import Engine
+from gradstep.contract.protocol import Engine, Numbers
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
@@ -184,15 +184,16 @@ def run_pass(
         Exception: whatever the pass raises.
     """
     engine = engine_of_call(call)
-    order = engine.plan(call.roots).order
-    scaling = scaling_of(names, engine, order)
+    running = engine.running or engine.cannot("run a backward pass")
+    order = engine.reading.plan(call.roots).order
+    scaling = scaling_of(names, _numbers(engine), order)
 
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
-    run = None if has_run else engine.kept_run(call)
+    run = None if has_run else running.kept_run(call)
     if run is None:
-        returned = () if has_run else carried_out(partial(engine.run, call))
+        returned = () if has_run else carried_out(partial(running.run, call))
     else:
         returned = run.result
     is_finite = run is not None and run.is_finite()
@@ -200,7 +201,7 @@ def run_pass(
     once = run is None or not run.repeatable
     if trouble is not None and run is not None and not once:
         goes_on = not ends or call.is_grad or scaling is not None or not trouble.of_gradients
-        once = goes_on and engine.may_run_user_code(call)
+        once = goes_on and running.may_run_user_code(call)
     if run is not None:
         (run.release if trouble is None or not explains or once else run.undo)()
     if trouble is None or (run is not None and not explains):
@@ -210,7 +211,7 @@ def run_pass(
             return passed([scaling.note(trouble, call)], returned)
         return passed([trouble], returned)
     if scaling is not None and _is_finite_without(scaling, call, names):
-        returned = carried_out(partial(engine.run, call))
+        returned = carried_out(partial(running.run, call))
         return passed([scaling.note(trouble, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
 
@@ -229,7 +230,7 @@ def passed_in(session: PassSession) -> Passed | None:
     be because a scaler is at work, which only another pass tells."""
     call, order = session.backward_call, session.order
     engine = engine_of_call(call)
-    if scaling_of(session.names, engine, order) is not None:
+    if scaling_of(session.names, _numbers(engine), order) is not None:
         return None
     trouble = _not_finite(call, engine, order, session.names, ())
     if trouble is None:
@@ -249,6 +250,10 @@ def made_in_recorded(run: Run, index: int) -> Reason | None:
     return _explained(PassSession.of_call(call, names=names, call=call.number), trouble)
 
 
+def _numbers(engine: Engine) -> Numbers:
+    return engine.numbers or engine.cannot("look at gradients")
+
+
 def _not_finite(
     call: BackwardCall, engine: Engine, order: Sequence[Any], names: Names, returned: Any
 ) -> GradientsNotFinite | None:
@@ -256,13 +261,13 @@ def _not_finite(
     if call.is_grad:
         gradients = [("a gradient that it returns", gradient) for gradient in returned]
     else:
-        leaves = [engine.user_tensor(engine.leaf(node)) for node in order if node.kind == LEAF]
+        leaves = map(engine.leaf, order)
         gradients = [
             (f"{names.of(leaf) or f'a leaf of shape {list(leaf.shape)}'}.grad", leaf.grad)
             for leaf in leaves
             if leaf is not None
         ]
-    roots = [("the loss", engine.user_tensor(root)) for root in call.roots]
+    roots = [("the loss", engine.reading.user_tensor(root)) for root in call.roots]
     for among in (gradients, roots):
         troubles: dict[str, list[str]] = {}
         for name, tensor in among:
@@ -303,7 +308,8 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
     inputs = [pair for pair in there if pair[0] not in ("g", "result")]
     results = [("its result", element) for name, element in there if name == "result"]
     first = [float(element) for name, element in inputs if np.isrealobj(element)][:1]
-    rule = engine_of(session.roots).rule_line(session.order[index])
+    rules = engine_of(session.roots).rules
+    rule = None if rules is None else rules.rule_line(session.order[index])
     advice: Reason
     if rule is not None and not is_own_file(rule.file):
         advice = LookAtCode()
@@ -349,7 +355,7 @@ def _equal_values(session: PassSession, index: int) -> EqualValues | None:
 def _is_finite_without(scaling: Scaling, call: BackwardCall, names: Names) -> bool:
     """Return whether the pass from a scaled loss is finite where the scale is taken out again."""
     seeds = [scaling.undone(seed) for seed in call.seeds]
-    roots = [engine_of_call(call).user_tensor(root) for root in call.roots]
+    roots = [engine_of_call(call).reading.user_tensor(root) for root in call.roots]
     session = PassSession(roots, seeds, retain_graph=True, names=names)
     try:
         session.jump(session.length)

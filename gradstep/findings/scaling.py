@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from gradstep.capturing.names import Names
 from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import is_tensor
-from gradstep.contract.protocol import Engine
+from gradstep.contract.protocol import Numbers
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.finding import Reason
 from gradstep.findings.not_finite import NotFinite
@@ -70,7 +70,7 @@ class SkippedStep(NotFinite):
         return self.reason.calls()
 
 
-def scaling_of(names: Names, engine: Engine, order: Sequence[Node]) -> Scaling | None:
+def scaling_of(names: Names, numbers: Numbers, order: Sequence[Node]) -> Scaling | None:
     """Find the scaler of the program, and the node of a pass where it multiplied the loss; None
     where there is none that did."""
     for name, scaler in names.scalers.items():
@@ -83,7 +83,7 @@ def scaling_of(names: Names, engine: Engine, order: Sequence[Node]) -> Scaling |
         scale = float(number.reshape(()))
         for index, node in enumerate(order):
             for place, kept, _ in node.saved():
-                tensor = engine.kept_tensor(node, place, kept)
+                tensor = numbers.kept_tensor(node, place, kept)
                 if tensor is None:
                     continue
                 array = array_of(tensor)

@@ -17,7 +17,7 @@ from gradstep.capturing.saved_values import memory_owners
 from gradstep.contract.budget import BUDGET, Budget
 from gradstep.contract.driver import Driver
 from gradstep.contract.interception import asking, listen, stop_listening
-from gradstep.contract.lookup import engine_of_call, is_tensor
+from gradstep.contract.lookup import engine_of_call, is_tensor, running_of, stepping_of
 from gradstep.contract.tracing import Values, trace
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.graph.model import Graph
@@ -138,7 +138,7 @@ def _names_for(call: BackwardCall) -> Names:
     loss."""
     names = caller_names()
     if not call.is_grad and len(call.roots) == 1:
-        root = engine_of_call(call).user_tensor(call.roots[0])
+        root = engine_of_call(call).reading.user_tensor(call.roots[0])
         if is_tensor(root) and all(size == 1 for size in root.shape):
             names.add_loss(root)
     return names
@@ -224,10 +224,9 @@ class Calls:
     def __call__(self, call: BackwardCall) -> bool | Gradients:
         if self.requests(call.kind):
             return self.handle(call)
-        engine = engine_of_call(call)
-        engine.settle_trace()
+        engine_of_call(call).settle_trace()
         with asking(None):  # a backward within this one is not the script's
-            result = engine.run(call)
+            result = running_of(call).run(call)
         return result if call.is_grad else True
 
     def requests(self, kind: CallKind) -> bool:
@@ -270,13 +269,15 @@ class Calls:
             return
         engine = engine_of_call(call)
         if self._noted.notes(self._number):
-            is_known = self._number > 1 and engine.keep_places(call, self._title)
+            places = engine.places if self._number > 1 else None
+            is_known = False if places is None else places.keep_places(call, self._title)
             if is_known is None:
                 self._noted = None
                 return
             self._noted.ran(self._number, is_known)
         self._is_resting = not is_shown and not self._is_noted() and self._rests()
-        engine.note_ops(on=not self._is_resting, modules=False)  # which may have to wait
+        if engine.tracing is not None:  # modules may have to wait
+            engine.tracing.note_ops(on=not self._is_resting, modules=False)
 
     def handle(self, call: BackwardCall) -> bool | Gradients:
         """Carry out a call that is requested, or noted, and answer as an interceptor does."""
@@ -300,7 +301,7 @@ class Calls:
             intercepted = InterceptedCall(self.counts[call.kind], call, _names_for(call), like)
             answer, shows = self._handle(intercepted), True
         if answer is False:
-            found_gradients = carried_out(partial(engine_of_call(call).run, call))
+            found_gradients = carried_out(partial(running_of(call).run, call))
             answer = found_gradients if call.is_grad else True
         self._prepare(call, is_shown=shows)
         return answer
@@ -317,7 +318,8 @@ class Calls:
     def _places_from(self, call: BackwardCall) -> str:
         """Give a call that is shown lines and modules, where these were not noted; return the title
         of the one that they are of, and tell where there is none."""
-        like = None if self._noted is None else engine_of_call(call).take_places(call)
+        places = None if self._noted is None else engine_of_call(call).places
+        like = None if places is None else places.take_places(call)
         if like == "":
             number = f"{'grad:' if call.is_grad else ''}{self.counts[call.kind]}"
             tell(
@@ -406,8 +408,10 @@ def run_and_keep(
     """Carry out the call; what makes its graph, where anybody asks for it, and what to answer."""
     call, names = intercepted.call, intercepted.names
     engine = engine_of_call(call)
-    names.memory_owners = memory_owners(engine, names.modules.values())  # these may change
-    if engine.measuring() is None and (told := engine.told_later(call)) is not None:
+    names.memory_owners = memory_owners(engine.reading, names.modules.values())  # these may change
+    measured = engine.profiling.measuring() if engine.profiling else None
+    deferred = stepping_of(call).deferred_driver if measured is None else None
+    if deferred is not None and (told := deferred(call)) is not None:
         names.settle()
         return partial(_graph_of, told, call, names, view), True
     with collector_slowed(_KEPT):

@@ -37,7 +37,7 @@ def note_of(error: BaseException) -> str:
     roots = _roots_in(error.__traceback__)
     if not roots:
         return ""
-    origin = engine_of(roots).tensors(roots)[0].record
+    origin = engine_of(roots).reading.tensors(roots)[0].record
     record = origin[0] if isinstance(origin, tuple) else None
     if not isinstance(record, OpRecord | LeafRecord):
         return _CHECK
@@ -64,7 +64,7 @@ def findings_of(error: BaseException) -> tuple[Finding, ...]:
     from gradstep.findings.rules.graph.lost_graph import lost_graph
 
     if _MESSAGE in str(error):
-        record = engine_of(roots).tensors(roots)[0].record
+        record = engine_of(roots).reading.tensors(roots)[0].record
         lost = lost_graph(record[0]) if isinstance(record, tuple) else ()
         return tuple(map(_seen_from_here, lost))
     findings = refusals(roots, names_in_traceback(error.__traceback__), str(error))

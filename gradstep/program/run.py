@@ -208,7 +208,7 @@ def refuse_arguments(target: Target, arguments: list[str]) -> None:
 def is_freed(root: Any) -> bool:
     """Return whether a backward pass has freed values that the graph of ``root`` saved."""
     engine = engine_of([root])
-    return any(node.is_freed for node in engine.plan(engine.tensors([root])).order)
+    return any(node.is_freed for node in engine.reading.plan(engine.reading.tensors([root])).order)
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:

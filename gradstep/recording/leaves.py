@@ -11,7 +11,7 @@ from weakref import ref
 from gradstep.capturing.names import Names
 from gradstep.contract.module_paths import named_modules
 from gradstep.contract.parameters import own_parameters
-from gradstep.contract.protocol import Engine
+from gradstep.contract.protocol import Engine, Numbers, Running
 from gradstep.graph.statistics import Statistics
 from gradstep.guest.fence import attribute_of
 from gradstep.recording.facts import UNNAMED, Leaf, LeafFacts, ParameterGroup, Training
@@ -64,7 +64,8 @@ class LeafWatch:
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
         """Describe the leaves to which ``call``, which is about to run, adds; ``names`` finds those
         of the program, which takes a while."""
-        leaves = {id(leaf): leaf for leaf in engine.accumulated(call)}
+        running = _running(engine)
+        leaves = {id(leaf): leaf for leaf in running.accumulated(call)}
         tensors = list(leaves.values())
         if any(self._of(tensor) is None for tensor in tensors):
             self.learn(engine, tensors, names())
@@ -73,14 +74,18 @@ class LeafWatch:
         kept: list[Statistics | None] = [None] * len(grads)
         checksums: Sequence[int | None] = [None] * len(grads)
         if any(grad is not None for grad in grads):
-            kept, checksums = list(engine.all_statistics(grads)), engine.checksums(grads)
-        lengths = engine.lengths(tensors)
+            kept = list(_numbers(engine).all_statistics(grads))
+            checksums = running.checksums(grads)
+        lengths = running.lengths(tensors)
         return Before(tensors, known, grads, kept, checksums, lengths, self._moved(engine, tensors))
 
     def after(self, engine: Engine, before: Before) -> list[LeafFacts]:
         """Describe the same leaves now that the call has ended."""
         grads = [tensor.grad for tensor in before.tensors]
-        described, checksums = engine.all_statistics(grads), engine.checksums(grads)
+        described, checksums = (
+            _numbers(engine).all_statistics(grads),
+            _running(engine).checksums(grads),
+        )
         facts = [
             LeafFacts(
                 known.leaf.number,
@@ -109,7 +114,11 @@ class LeafWatch:
         unique = {id(tensor): tensor for tensor in tensors}
         for _, group, by_ops in trained:
             for parameter in group.get("params", ()):
-                if id(parameter) in by_ops and engine.owns(parameter) and parameter.requires_grad:
+                if (
+                    id(parameter) in by_ops
+                    and engine.reading.owns(parameter)
+                    and parameter.requires_grad
+                ):
                     unique[id(parameter)] = parameter
         used: Counter[str] = Counter()
         places = {id(tensor): place for place, tensor in enumerate(names.tensors())}
@@ -125,7 +134,7 @@ class LeafWatch:
             owner = owners.get(id(tensor))
             leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
             module = None if owner is None else ref(owner)
-            shape = leaf.shape if (part := engine.part(tensor)) is None else part
+            shape = leaf.shape if (part := _numbers(engine).part(tensor)) is None else part
             size = None if shape is None else prod(shape)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
         groups = tuple([self._group(names, *pair) for pair in trained])
@@ -156,7 +165,7 @@ class LeafWatch:
         self._active |= {self._known[id(tensor)].leaf.number for tensor in tensors}
         if held <= self._active:
             return ()
-        idle = names.idle(engine.has_run)
+        idle = None if engine.tracing is None else names.idle(engine.tracing.has_run)
         if idle is None:
             return self._training.idle
         resting = {known.leaf.number for id, known in self._known.items() if id in idle}
@@ -183,8 +192,8 @@ class LeafWatch:
         known = self._of(tensor)
         if known is not None and known.leaf.name == name:
             return known.leaf
-        (seen,) = engine.tensors([tensor])
-        is_part = engine.part(tensor) is not None
+        (seen,) = engine.reading.tensors([tensor])
+        is_part = _numbers(engine).part(tensor) is not None
         key = (name, seen._shape, seen.dtype.name, module, is_part)
         leaf = self._leaves.get(key)
         if leaf is None:
@@ -203,13 +212,13 @@ class LeafWatch:
             (at, kept) for at, tensor in enumerate(tensors) if (kept := self._copy_of(tensor))
         ]
         ones = [tensors[at] for at, _ in copied]
-        told = engine.moved(ones, [copy for _, (_, copy) in copied])
+        told = _running(engine).moved(ones, [copy for _, (_, copy) in copied])
         for (at, _), distance in zip(copied, told, strict=True):
             moved[at] = distance
         for at, tensor in enumerate(tensors):
             if moved[at] is not None or not self._has_room(engine, tensor):
                 continue
-            if (copy := engine.copy(tensor)) is not None:
+            if (copy := _numbers(engine).copy(tensor)) is not None:
                 self._copies[id(tensor)] = ref(tensor), copy
             else:  # without memory, as a parameter that FSDP has freed
                 self._copies.pop(id(tensor), None)
@@ -229,8 +238,16 @@ class LeafWatch:
         return self._copied <= self._room
 
 
+def _numbers(engine: Engine) -> Numbers:
+    return engine.numbers or engine.cannot("describe leaves")
+
+
+def _running(engine: Engine) -> Running:
+    return engine.running or engine.cannot("follow leaves")
+
+
 def _nbytes(engine: Engine, tensor: Any) -> int:
-    extent = None if tensor is None else engine.tensor_extent(tensor)
+    extent = None if tensor is None else engine.reading.extent(tensor)
     return 0 if extent is None else extent.nbytes
 
 

@@ -16,7 +16,7 @@ from gradstep.capturing.gradients import UNKNOWN, changes_of
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.contract.driver import Driver
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import engine_of_call, stepping_of
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, statistics
@@ -32,7 +32,6 @@ from gradstep.recording.facts import (
 )
 from gradstep.recording.run import quick_key, structure_of
 from gradstep.records import (
-    LEAF,
     BackwardCall,
     Gradients,
     HookCall,
@@ -82,10 +81,10 @@ def observe(
     Raises:
         Exception: whatever a node or a hook raised.
     """
-    engine = engine_of_call(call)
+    engine, stepping = engine_of_call(call), stepping_of(call)
     with collector_slowed():
         with collector_paused():
-            driver = engine.driver(call)
+            driver = stepping.driver(call)
             order = driver.order
             numbering = _Numbering(engine, driver.numbers if tensors else None)
             results = _results(engine, order)
@@ -100,8 +99,9 @@ def observe(
         with collector_paused():
             changes = {index: changes_of(calls) for index, calls in notes.hook_calls.items()}
             graph = capture(
-                call.roots, "both", gradient=engine.seeds(call), names=names, steps=notes.described,
-                hooks=changes, plan=None if call.inputs else driver.plan, order=order, lazy=True,
+                call.roots, "both", gradient=stepping.seeds(call), names=names,
+                steps=notes.described, hooks=changes, order=order, lazy=True,
+                plan=None if call.inputs else driver.plan,
             )  # fmt: skip
             flow = _flow(graph, numbering, notes, numbers, order)
             sources = frozenset(source.file for _, source in graph.sources.items())
@@ -121,10 +121,10 @@ def observe(
 
 def _results(engine: Engine, order: Sequence[Any]) -> dict[Any, Any]:
     """Return the values of the forward pass that are there before anything runs, by node."""
-    results = dict(engine.saved_results(order))
+    results = {} if engine.forward is None else dict(engine.forward.saved_results(order))
     for node in order:
-        if node.kind == LEAF and (leaf := engine.leaf(node)) is not None:
-            results[node] = engine.user_tensor(leaf)
+        if (leaf := engine.leaf(node)) is not None:
+            results[node] = leaf
     return results
 
 
@@ -156,7 +156,7 @@ class _Numbering:
                 self.shapes.append(value.shape)
                 self.dtypes.append(value.dtype.name)
             else:
-                extent = self._engine.tensor_extent(value)
+                extent = self._engine.reading.extent(value)
                 self.shapes.append(None if extent is None else extent.shape)
                 self.dtypes.append("" if extent is None else extent.dtype)
         return held[0]
@@ -164,13 +164,13 @@ class _Numbering:
     def settle(self) -> None:
         """Describe what was numbered since the last time, and keep it no longer."""
         values = [value for _, value in self._held.values()]
-        table = self._engine.all_statistics(values)
+        numbers = self._engine.numbers or self._engine.cannot("describe gradients")
+        table = numbers.all_statistics(values)
         for at, value in enumerate(values):
             if isinstance(value, np.ndarray | np.generic) and table[at] is None:
                 table[at] = statistics(value)
         self._tables.append(table)
-        numbers = [number for number, _ in self._held.values()]
-        self.known = dict(zip(numbers, table, strict=True))
+        self.known = dict(zip([number for number, _ in self._held.values()], table, strict=True))
         for number, value in self._held.values() if self._numbers is not None else ():
             self._keep(number, value)
         self._held.clear()

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, get_args
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import engine_of_call, numbers_of, running_of, stepping_of
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
@@ -130,7 +130,7 @@ class Watcher:
         begun = self._begun(call, wanted, entered)
         engine = engine_of_call(call)
         if engine.name not in self._header.engines:
-            engines = {**self._header.engines, engine.name: engine.version()}
+            engines = {**self._header.engines, engine.name: engine.version}
             self._header = replace(self._header, engines=engines)
             self._sink.add_header(self._header)
         before = None if begun.level == "call" else self._before(engine, call)
@@ -184,13 +184,17 @@ class Watcher:
         then."""
         if level in _FULL:
             return *self._in_full(engine, call), before
+        running = running_of(call)
         waits = self._flight is not None and self._schedule.full in _FULL
         if waits and not self._was_troubled:
             is_met = False
-            if engine.may_run_user_code(call):  # it cannot run again: only the loss can tell before
-                is_met = self._is_met(engine.scalar_statistics(call.roots[0]))
-            elif (run := engine.kept_run(call)) is not None:
-                if run.is_finite() or _runs_user_code(engine, call):
+            if running.may_run_user_code(
+                call
+            ):  # it cannot run again: only the loss can tell before
+                root = call.roots[0]
+                is_met = self._is_met(numbers_of(root).scalar_statistics(root))
+            elif (run := running.kept_run(call)) is not None:
+                if run.is_finite() or _runs_user_code(call):
                     run.release()
                     return run.result if call.is_grad else True, None, before
                 run.undo()
@@ -202,7 +206,7 @@ class Watcher:
             before = before or self._before(engine, call)
         if call.keep or call.graph:
             engine.settle_trace()
-        gradients = carried_out(partial(engine.run, call))
+        gradients = carried_out(partial(running.run, call))
         return gradients if call.is_grad else True, None, before
 
     def _is_met(self, loss: Statistics | None) -> bool:
@@ -214,9 +218,9 @@ class Watcher:
         engine.settle_trace()
         names = self._names()
         if not call.is_grad and len(call.roots) == 1:
-            names.add_loss(engine.user_tensor(call.roots[0]))
+            names.add_loss(engine.reading.user_tensor(call.roots[0]))
         with within_fence("the leaves of a call"):
-            self._leaves.learn(engine, engine.accumulated(call), names)
+            self._leaves.learn(engine, running_of(call).accumulated(call), names)
         tensors = self._schedule.full == "all"
         observed = observe(call, names, self._folder, self._known, tensors=tensors)
         return observed.gradients if call.is_grad else True, observed
@@ -229,12 +233,12 @@ class Watcher:
         leaves: Sequence[LeafFacts],
         observed: Observed | None,
     ) -> _Told:
-        root = call.roots[0]
-        loss = engine.scalar_statistics(root) if len(call.roots) == 1 else None
-        memory = engine.memory(engine.user_tensor(root))
+        root, numbers = call.roots[0], numbers_of(call.roots[0])
+        loss = numbers.scalar_statistics(root) if len(call.roots) == 1 else None
+        memory = running_of(call).memory(engine.reading.user_tensor(root))
         described = [loss, *(leaf.after for leaf in leaves)]
         if observed is not None and observed.gradients:
-            described += engine.all_statistics(observed.gradients)
+            described += numbers.all_statistics(observed.gradients)
         troubles = frozenset(
             value.trouble for value in described if value is not None and value.trouble
         )
@@ -297,7 +301,8 @@ class Watcher:
         in_full = self._flight is not None and self._schedule.full in _FULL
         for kind in get_args(CallKind):
             in_full = in_full or self._account.wanted(self.counts[kind] + 1, kind).level in _FULL
-        engine.note_ops(on=in_full)
+        if engine.tracing is not None:
+            engine.tracing.note_ops(on=in_full)
 
     def _source(self, file: str, line: int) -> Source:
         name = self._named.get(file)
@@ -349,9 +354,9 @@ class Watcher:
             self._sink.add_end()
 
 
-def _runs_user_code(engine: Engine, call: BackwardCall) -> bool:
+def _runs_user_code(call: BackwardCall) -> bool:
     """Return whether code of the program's, as a hook, runs in a call, which would run twice."""
-    driver = engine.driver(call)
+    driver = stepping_of(call).driver(call)
     return any(driver.runs_user_code(index) for index in range(len(driver.order)))
 
 

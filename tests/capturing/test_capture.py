@@ -121,7 +121,7 @@ def test_of_two_results_only_the_one_that_is_named_so_is_the_result() -> None:
     call = make_call(x.max(1)[0].exp().sum(), None, None, False)
     engine, nodes = engine_of_call(call), NativeDriver(call).order
     places = {
-        node.name(): [engine.input_of(node, name) for name in ("result", "indices", "self")]
+        node.name(): [engine.reading.input_of(node, name) for name in ("result", "indices", "self")]
         for node in nodes[1:3]
     }
     assert places == {"ExpBackward0": [OWN_RESULT, None, 0], "MaxBackward0": [None, None, 0]}

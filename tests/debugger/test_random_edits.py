@@ -67,7 +67,12 @@ def plainly(torch: Any, program: Program, change: Callable[[list[Any]], None]) -
     """The gradients without a debugger; ``change`` may register hooks on the nodes of the plan."""
     loss, leaves = build(torch, program)
     engine: Engine = engine_of([loss])
-    change([getattr(node, "origin", node) for node in engine.plan(engine.tensors([loss])).order])
+    change(
+        [
+            getattr(node, "origin", node)
+            for node in engine.reading.plan(engine.reading.tensors([loss])).order
+        ]
+    )
     loss.backward()
     return gradients(torch, leaves)
 

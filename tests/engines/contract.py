@@ -1,4 +1,7 @@
-"""What mypy holds the engines to: their classes are those that neutral code is written for."""
+"""What mypy holds the engines to: their classes are those that neutral code is written for.
+
+The capabilities of an engine are held to theirs where its ``Engine`` is made.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,16 @@ from autograd_core.autograd.node import Node as NativeNode
 from autograd_core.autograd.plan import Plan as NativePlan
 from autograd_core.tensor import Tensor as NativeTensor
 from gradstep.contract.driver import Driver
-from gradstep.contract.protocol import Engine
-from gradstep.engines.native import NativeEngine
 from gradstep.engines.native.driver import NativeDriver
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.engine import PyTorchEngine
 from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.order import TorchPlan
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.tensors import SeenTensor
 from gradstep.engines.recorded import RecordedCall, RecordedNode, RecordedTensor
 from gradstep.engines.recorded.driver import RecordedDriver
-from gradstep.engines.recorded.engine import RecordedEngine
 from gradstep.records import BackwardCall, Node, Plan, Tensor
-from tests.engines.hips_engine import Seen, SeenBox
-
-
-def engines(
-    native: NativeEngine, torch: PyTorchEngine, recorded: RecordedEngine
-) -> tuple[Engine, Engine, Engine]:
-    return native, torch, recorded
+from tests.engines.hips_engine import HipsNode, SeenBox
 
 
 def drivers(
@@ -55,5 +48,5 @@ def plans(native: NativePlan, torch: TorchPlan) -> tuple[Plan, Plan]:
     return native, torch
 
 
-def third_engine(node: Seen, tensor: SeenBox) -> tuple[Node, Tensor]:
+def third_engine(node: HipsNode, tensor: SeenBox) -> tuple[Node, Tensor]:
     return node, tensor

@@ -1,66 +1,54 @@
-"""HIPS autograd as a third engine: as much of the protocol as drawing its graphs takes."""
+"""HIPS autograd as a third engine: it reads graphs, and does nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
-from autograd.core import VJPNode
 from autograd.tracer import Box, new_box, trace_stack
 
-from gradstep.contract.protocol import Engine
-from gradstep.graph.statistics import Statistics, statistics
-from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
-from gradstep.records import GENERAL, LEAF, Extent
+from gradstep.contract.protocol import Engine, Reading
+from gradstep.records import GENERAL, LEAF
 
-_number: Iterator[int] = count()
-
-
-class HipsNode(VJPNode):  # type: ignore[misc]  # autograd has no types
-    """A node that also remembers the function, and how large its result is."""
-
-    __slots__ = (
-        "function", "leaf", "number", "shape"
-    )  # fmt: skip
-    classes: ClassVar[dict[tuple[str, int], type[Seen]]] = {}
-
-    def __init__(self, value: Any, fun: Any, *rest: Any) -> None:
-        super().__init__(value, fun, *rest)
-        self.function, self.leaf = fun.__name__, None
-        self.number, self.shape = next(_number), np.shape(value)
-
-    def initialize_root(self, value: Any) -> None:
-        super().initialize_root()
-        self.function, self.leaf = "AccumulateGrad", None
-        self.number, self.shape = next(_number), np.shape(value)
+_numbers: Final = count()
+_classes: Final[dict[tuple[str, int], type[HipsNode]]] = {}
 
 
 class DType(NamedTuple):
     name: str = "float64"
 
 
-class Seen:
-    """A node as readers of a graph see it; there is a subclass for each function."""
+class HipsNode:
+    """A node of autograd, in the place of its own ``VJPNode``; each function has a subclass."""
 
     kind: ClassVar[int]
     leads_nowhere: ClassVar[bool] = False
-    function: ClassVar[str]
     output_count, ported, hooks, is_freed, freed_at, record = 1, False, None, False, None, None
     output_dtype = DType()
+    leaf: Box = None
+    edges: tuple[HipsNode, ...]
+    sequence_nr: int
+    output_shape: tuple[int, ...]
 
-    def __init__(self, node: HipsNode, edges: tuple[Any, ...]) -> None:
-        self.node, self.edges = node, edges
-        self.sequence_nr, self.output_shape = node.number, node.shape
+    def __new__(cls, value: Any, function: Any, *rest: Any) -> HipsNode:
+        name = "AccumulateGrad" if function is None else function.__name__
+        kind = LEAF if function is None else GENERAL
+        if (name, kind) not in _classes:
+            _classes[name, kind] = type(name, (HipsNode,), {"kind": kind})
+        node = object.__new__(_classes[name, kind])
+        node.edges = tuple(rest[-1]) if rest else ()
+        node.sequence_nr, node.output_shape = next(_numbers), np.shape(value)
+        return node
 
     def name(self) -> str:
-        return self.function
+        return type(self).__name__
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
         return ()
 
-    def saved(self) -> Iterator[Any]:
+    def saved(self) -> Any:
         return iter(())
 
     def changed_at(self, name: str) -> tuple[Any, ...]:
@@ -71,92 +59,47 @@ class SeenBox:
     """A root or a leaf as readers of a graph see it."""
 
     dtype, record, is_parameter, requires_grad = DType(), None, False, True
+    gradstep_library, gradstep_identity = "autograd", 0
 
-    def __init__(self, box: Box, edge: Seen) -> None:
+    def __init__(self, box: Box, edge: HipsNode) -> None:
         self.box, self.edge, self._shape = box, edge, np.shape(box._value)
-
-    @property
-    def gradstep_identity(self) -> int:
-        return id(self.box)
+        self.gradstep_identity = id(box)
 
 
 class Plan(NamedTuple):
-    order: list[Seen]
+    order: list[HipsNode]
 
 
-class HipsEngine(Engine):
-    """What :class:`gradstep.contract.protocol.Engine` needs to draw; it steps through nothing."""
-
-    name = "autograd"
-
+class HipsReading(Reading):
     def owns(self, value: Any) -> bool:
         return isinstance(value, Box | SeenBox)
 
     def tensors(self, roots: Iterable[Any]) -> tuple[SeenBox, ...]:
-        known: dict[HipsNode, Seen] = {}
-        return tuple(SeenBox(root, _seen(root._node, known)) for root in roots)
+        return tuple(r if isinstance(r, SeenBox) else SeenBox(r, r._node) for r in roots)
 
     def plan(self, tensors: Sequence[SeenBox]) -> Plan:
-        nodes: dict[Seen, None] = dict.fromkeys(tensor.edge for tensor in tensors)
+        nodes = dict.fromkeys(tensor.edge for tensor in tensors)
         waiting = list(nodes)
         while waiting:
-            for edge in waiting.pop().edges:
-                if edge not in nodes:
-                    nodes[edge] = None
-                    waiting.append(edge)
+            new = [edge for edge in waiting.pop().edges if edge not in nodes]
+            nodes |= dict.fromkeys(new)
+            waiting += new
         return Plan(sorted(nodes, key=lambda node: -node.sequence_nr))
 
-    def leaf(self, node: Seen) -> SeenBox | None:
-        return SeenBox(node.node.leaf, node) if node.kind == LEAF else None
+    def leaf(self, node: HipsNode) -> SeenBox | None:
+        return SeenBox(node.leaf, node) if node.kind == LEAF else None
 
     def user_tensor(self, tensor: Any) -> Any:
         return tensor.box if isinstance(tensor, SeenBox) else tensor
 
-    def stem(self, node: Seen) -> str:
-        return node.function
 
-    def formula(self, node: Seen, kept: Any, names: Any) -> str:
-        return ""
-
-    def extent(self, value: Any) -> Extent | None:
-        return None
-
-    def is_input(self, value: Any) -> bool:
-        return True
-
-    def input_of(self, node: Seen, name: str) -> int | None:
-        return None
-
-    def statistics(self, gradient: Any) -> Statistics | None:
-        return statistics(np.asarray(getattr(gradient, "_value", gradient)))
-
-    def scalar_statistics(self, tensor: SeenBox) -> Statistics | None:
-        value = np.asarray(tensor.box._value)
-        return statistics(value) if value.size == 1 else None
-
-    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
-        return statistics_of_each([None if g is None else np.asarray(g) for g in gradients])
-
-
-HIPS = HipsEngine()  # type: ignore[abstract]  # it draws, and steps through nothing
-
-
-def _seen(node: HipsNode, known: dict[HipsNode, Seen]) -> Seen:
-    if node not in known:
-        edges = tuple(_seen(parent, known) for parent in node.parents)
-        kind = GENERAL if node.parents else LEAF
-        found = HipsNode.classes.get((node.function, kind))
-        if found is None:
-            found = type(node.function, (Seen,), {"kind": kind, "function": node.function})
-            HipsNode.classes[node.function, kind] = found
-        known[node] = found(node, edges)
-    return known[node]
+HIPS: Final = Engine(name="autograd", reading=HipsReading())
 
 
 def traced(function: Callable[..., Any], *values: Any) -> tuple[Box, list[Box]]:
     """Call ``function`` as autograd does to differentiate it; its result and its inputs, boxed."""
     with trace_stack.new_trace() as trace:
-        boxes = [new_box(value, trace, HipsNode.new_root(value)) for value in values]
+        boxes = [new_box(value, trace, HipsNode(value, None)) for value in values]
         for box in boxes:
             box._node.leaf = box
         return function(*boxes), boxes

@@ -35,8 +35,6 @@ ENTRIES = {
     "Calls.requests",
     "is_traced",
     "ObservedEngine._hear",
-    "PyTorchEngine.run",
-    "NativeEngine.run",
     "ObservedEngine._before_leaf",
     "ObservedEngine._after",
     "ObservedEngine._after_leaf",

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import autograd_core
-from gradstep.engines.native import NativeEngine
+from gradstep.engines.native import NATIVE
 from gradstep.guest import fence
 from gradstep.guest.fence import (
     CallRun,
@@ -302,6 +302,6 @@ def test_distances_of_infinite_weights_do_not_warn_the_user() -> None:
     weights = autograd_core.tensor([math.inf, 1.0])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        (distance,) = NativeEngine().moved([weights], [NativeEngine().copy(weights)])
+        (distance,) = NATIVE.running.moved([weights], [NATIVE.numbers.copy(weights)])
     assert distance is not None
     assert math.isnan(distance)

@@ -30,8 +30,8 @@ def test_what_a_function_of_the_programs_changed_is_undone() -> None:
 
     x = autograd_core.ones(2, requires_grad=True)
     loss = Counting.apply(x).sum()
-    engine = engine_of([loss])
-    run = engine.kept_run(engine.call(loss, None, None, False))
+    running = engine_of([loss]).running
+    run = running.kept_run(running.call(loss, None, None, False))
     assert run is not None
     assert (count.item(), x.grad.tolist()) == (1, [2, 2])
     run.undo()
@@ -47,9 +47,9 @@ def test_a_pass_whose_gradients_are_exchanged_is_read_only(
     from gradstep.engines.pytorch import calls
 
     loss = torch.ones(2, requires_grad=True).exp().sum()
-    engine = engine_of([loss])  # imports what is to keep the real function
+    running = engine_of([loss]).running  # imports what is to keep the real function
     monkeypatch.setattr(calls, "is_shared_with_processes", lambda: shared)
-    reason = calls.why_watched_only(engine.call(loss, None, None, False))
+    reason = calls.why_watched_only(running.call(loss, None, None, False))
     assert ("exchanged with other processes" in reason) == shared
 
 
@@ -139,8 +139,8 @@ def test_a_sum_that_alone_meets_a_condition_is_not_passed_over(library: str) -> 
 def test_a_pass_in_anomaly_mode_is_not_heard_in_place_of_a_session() -> None:
     torch = autograd_core
     loss = torch.ones(2, requires_grad=True).exp().sum()
-    engine = engine_of([loss])
-    call = engine.call(loss, None, None, False)
+    running = engine_of([loss]).running
+    call = running.call(loss, None, None, False)
     with torch.autograd.set_detect_anomaly(True):
-        assert engine.kept_run(call, lambda gradients, norms: None) is None
-    assert engine.kept_run(call, lambda gradients, norms: None) is not None
+        assert running.kept_run(call, lambda gradients, norms: None) is None
+    assert running.kept_run(call, lambda gradients, norms: None) is not None

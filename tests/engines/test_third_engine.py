@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -49,3 +50,10 @@ def test_a_graph_of_it_is_captured_as_data() -> None:
     edges = {(graph.names[edge.source], graph.names[edge.target]) for edge in graph.edges()}
     assert ("add", "exp") in edges
     assert graph.derived_forward is False
+
+
+@pytest.mark.parametrize("act", [gradstep.Session, gradstep.check, gradstep.film])
+def test_a_command_says_once_what_an_engine_cannot_do(act: Callable[[Any], Any]) -> None:
+    loss, _ = hips_engine.traced(lambda x: np.exp(x) + x, 2.0)
+    with pytest.raises(Exception, match=r"^this engine cannot \w.*: that of autograd offers no"):
+        act(loss)

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 from gradstep.contract.op_records import LeafRecord  # noqa: E402
 from gradstep.debugger.history import observed_pass  # noqa: E402
 from gradstep.engines.pytorch import origins  # noqa: E402
-from gradstep.engines.pytorch.engine import PyTorchEngine  # noqa: E402
+from gradstep.engines.pytorch.engine import TorchTracing  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.private import dispatch_mode  # noqa: E402
 from gradstep.engines.pytorch.stepping import driver, kept_run  # noqa: E402
@@ -45,13 +45,13 @@ def heard(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_ops_are_left_alone_until_they_are_wanted_again() -> None:
-    engine, x = PyTorchEngine(), torch.ones(2, requires_grad=True)
+    tracing, x = TorchTracing(), torch.ones(2, requires_grad=True)
     with noting(values=True) as known:
         same, changed = torch.zeros(2), torch.zeros(2)
-        assert not engine.describe_ops(on=False)
+        assert not tracing.describe_ops(on=False)
         changed.add_(1)
         left_alone = x * changed
-        assert engine.describe_ops(on=True)
+        assert tracing.describe_ops(on=True)
         recorded = left_alone * same
         assert [*known.records] == [recorded.grad_fn._sequence_nr()]
         assert known.ops.origin(same)[0].name == "zeros"
@@ -66,15 +66,15 @@ def test_ops_are_not_left_alone_within_a_mode_of_the_programs() -> None:
         ) -> Any:
             return op(*args, **(kwargs or {}))
 
-    engine = PyTorchEngine()
+    tracing = TorchTracing()
     with noting(values=True):
         with Mode():
-            assert engine.describe_ops(on=False)
-        assert not engine.describe_ops(on=False)
+            assert tracing.describe_ops(on=False)
+        assert not tracing.describe_ops(on=False)
         with Mode() as mode:
-            assert not engine.describe_ops(on=True)
+            assert not tracing.describe_ops(on=True)
             assert dispatch_mode() is mode
-        assert engine.describe_ops(on=True)
+        assert tracing.describe_ops(on=True)
     assert dispatch_mode() is None
 
 

@@ -50,7 +50,9 @@ def test_what_depends_on_memory_that_nobody_has_written_is_known(
         given = {"torch": torch}
         exec(statements, given)
         loss = layer(given["x"]).sum()
-        assert PYTORCH.reads_unwritten(PYTORCH.call(loss, None, True, False)) == is_dry
+        assert (
+            PYTORCH.running.reads_unwritten(PYTORCH.running.call(loss, None, True, False)) == is_dry
+        )
 
 
 PROGRAM = """

@@ -54,7 +54,7 @@ def test_a_function_that_fails_is_followed_by_no_claim(
     assert run("--", "check").returncode == 0
     functions = (tmp_path / "functions").read_text("utf-8").splitlines()
     assert len(functions) > 50
-    native = {"engine": "native/__init__", "plan": "NativeEngine.plan"}
+    native = {"engine": "native/__init__", "plan": "NativeReading.plan"}
     known = {"engine": "pytorch/order", "plan": "plan_of"} if library == "torch" else native
     chosen = [*(name.format(**known) for name in ALWAYS), *sample(functions, 3)]
     for function in (*chosen, *(f"{name}*" for name in sample(functions, 3))):

@@ -687,7 +687,7 @@ def test_what_a_graph_tells_of_its_forward_pass_is_what_ran(torch: Any) -> None:
         functional.pad(x, (1, 1), value=2.0), x.roll(1, 0), x.flip(1), x.repeat(2, 1), x.tril(),
     ]  # fmt: skip
     session = Session([each.sum() for each in made], names={})
-    kept = PYTORCH.kept_forward(session.roots, session.order)
+    kept = PYTORCH.forward.kept_forward(session.roots, session.order)
     assert kept is not None
     known = 0
     for result in made:

@@ -12,7 +12,7 @@ from gradstep.console import open_console
 from gradstep.console.console import DEFECT
 from gradstep.console.session import Session
 from gradstep.contract.budget import BUDGET, Budget
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import engine_of_call, running_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.errors import CommandError
@@ -158,9 +158,8 @@ class CallDebugger:
         """Carry out a call in which nobody stops, if there is a quicker way to see that nothing in
         it meets a condition; None where a session is needed."""
         if self.detached:
-            engine = engine_of_call(call)
-            engine.settle_trace()
-            gradients = carried_out(partial(engine.run, call))
+            engine_of_call(call).settle_trace()
+            gradients = carried_out(partial(running_of(call).run, call))
             return gradients if call.is_grad else True
         if self.certifies or not self.keeps_graph or self._places:
             return None

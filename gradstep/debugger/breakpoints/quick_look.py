@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any, Final
 
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import running_of, stepping_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
@@ -54,15 +54,14 @@ class QuickLook:
         self._mistaken, self.undone = self._mistaken or self.undone, False
         if conditions is None or self._mistaken:
             return None
-        engine = engine_of_call(call)
         at_places = any(point.kind != "catch" for point in self._breakpoints.points)
         suspicion = _Suspicion(conditions)
         if at_places:  # what enters the pass arrives at a node, though none sends it
-            seeds = engine.seeds(call)
+            seeds = stepping_of(call).seeds(call)
             suspicion.hear(seeds, [None] * len(seeds))
         if suspicion.is_there:
             return None
-        run = engine.kept_run(call, suspicion.hear)
+        run = running_of(call).kept_run(call, suspicion.hear)
         if run is None:
             return None
         if suspicion.is_there or not run.whole:

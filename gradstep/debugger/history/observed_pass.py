@@ -10,7 +10,7 @@ from gradstep.capturing import View, capture
 from gradstep.capturing.gradients import Describe, DescribedGradients, changes_of
 from gradstep.capturing.names import Names
 from gradstep.contract.driver import Driver, NodeEffects
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import engine_of_call, stepping_of
 from gradstep.graph.model import Graph
 from gradstep.records import BackwardCall, Gradients, Node, Plan, Step
 
@@ -29,7 +29,7 @@ def graph_of_call(
 ) -> Graph:
     """Return the graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks
     made of them, as ``effects`` tells; ``plan`` is that of the whole graph, if it is known."""
-    seeds = engine_of_call(call).seeds(call)
+    seeds = stepping_of(call).seeds(call)
     indices = steps if isinstance(steps, DescribedGradients) else [step.index for step in steps]
     known = {index: effects[index].calls for index in indices if index in effects}
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
@@ -64,7 +64,8 @@ class ObservedPass:
     ) -> None:
         self._names = names
         self._engine = engine_of_call(call)
-        self._driver = self._engine.driver(call) if driver is None else driver
+        self._numbers = self._engine.numbers or self._engine.cannot("describe gradients")
+        self._driver = stepping_of(call).driver(call) if driver is None else driver
         self._steps: list[Step] = []
         self._drops = drops
         self._described = DescribedGradients()  # of the steps that were dropped
@@ -84,7 +85,7 @@ class ObservedPass:
         """
         end = len(self.order) if stop is None else stop
         engine = self._engine
-        measured = engine.measuring()
+        measured = engine.profiling.measuring() if engine.profiling else None
         if self._drops:
             self._driver.only_forward()
         if measured is not None:
@@ -98,7 +99,7 @@ class ObservedPass:
                     for delivery in step.deliveries
                     if delivery.gradient is not None
                 ]
-                extents = [engine.tensor_extent(gradient) for gradient in sent]
+                extents = [engine.reading.extent(gradient) for gradient in sent]
                 nbytes = sum(extent.nbytes for extent in extents if extent is not None)
                 measured(step.node, seconds, nbytes)
             if self._drops:
@@ -118,7 +119,7 @@ class ObservedPass:
 
     def describe(self) -> None:
         """Describe the gradients of the steps so far, and drop these."""
-        self._describe(self._engine.all_statistics)
+        self._describe(self._numbers.all_statistics)
 
     def _describe(self, describe: Describe) -> bool:
         if not self._described.add(self.steps, describe):
@@ -162,7 +163,8 @@ class ObservedPass:
 
     def drop_trace(self) -> None:
         """Let go of what was traced before the pass, which is the last one that is looked at."""
-        self._engine.drop_trace(self.order)
+        if self._engine.tracing is not None:
+            self._engine.tracing.drop_trace(self.order)
 
     def undo(self) -> None:
         """Undo all that has run."""

@@ -34,7 +34,7 @@ from gradstep.debugger.snapshot.timeline import LeafCall
 from gradstep.debugger.snapshot.value import array_of, current_value
 from gradstep.graph.model import Cost, Graph, Source
 from gradstep.graph.statistics import Statistics
-from gradstep.records import LEAF, Node
+from gradstep.records import Node
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
@@ -55,7 +55,8 @@ class Inspector:
         self.graph = graph
         self.number = number
         self._cursor = cursor
-        self._engine = engine_of_call(cursor.driver.call)
+        self._engine = engine = engine_of_call(cursor.driver.call)
+        self._numbers = engine.numbers or engine.cannot("show gradients")
         self._order = cursor.driver.order
         self._ledger = ledger
         self._contributions = ledger.order_of_contributions
@@ -99,8 +100,7 @@ class Inspector:
     def index_of_leaf(self, tensor: Any) -> int | None:
         """Return the position of the AccumulateGrad of a leaf, None where it has none here."""
         for index in self._place:
-            leaf = self._engine.leaf(self._order[index])
-            if leaf is not None and self._engine.user_tensor(leaf) is tensor:
+            if self._engine.leaf(self._order[index]) is tensor:
                 return index
         return None
 
@@ -108,7 +108,8 @@ class Inspector:
         """Return the text of the forward line of a node, "" when it cannot be read; say so where
         that is only the line of another call."""
         text = source_line(self.graph.sources.get(index))
-        like = self._engine.taken_from(self._order[index])
+        places = self._engine.places
+        like = places.taken_from(self._order[index]) if places is not None else ""
         return f"{text}  (as in {like}, whose graph is alike)" if text and like else text
 
     def incoming(self, index: int) -> tuple[Incoming, ...]:
@@ -149,7 +150,7 @@ class Inspector:
 
     def detail(self, index: int) -> NodeDetail:
         """Return all that is known about node ``index`` where the cursor stands."""
-        cursor, node = self._cursor, self._order[index]
+        cursor, node, rules = self._cursor, self._order[index], self._engine.rules
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
         outgoing = self.outgoing(index)
@@ -171,31 +172,30 @@ class Inspector:
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
             terms=terms_of(
-                self._engine, node, self._given(index, ran or inside), saved, outgoing, self._names
+                rules, node, self._given(index, ran or inside), saved, outgoing, self._names
             ),
             nested=tuple(inner.title for inner in cursor.nested(index))
             if ran or cursor.error
             else (),
-            rule_line=self._engine.rule_line(node),
+            rule_line=None if rules is None else rules.rule_line(node),
         )
 
     def forward_value(self, index: int) -> Value | Statistics | None:
         """Return what the forward op of node ``index`` made, or what the leaf holds, as far as a
         node still keeps it; else what tracing noted of it, None where that is nothing."""
         node, engine = self._order[index], self._engine
-        leaf = engine.user_tensor(engine.leaf(node)) if node.kind == LEAF else None
-        if leaf is not None:
+        if (leaf := engine.leaf(node)) is not None:
             return current_value(leaf)
         for root in self._cursor.driver.call.roots:
-            if _made_by(engine.user_tensor(root), node):
-                return current_value(engine.user_tensor(root))
+            if _made_by(held := engine.reading.user_tensor(root), node):
+                return current_value(held)
         edges = ((self._order[source.producer], source.output_nr)
                  for source in self._contributions.sources(index)
                  if source.producer >= 0 and not source.input_nr)  # fmt: skip
         for keeper, edge in ((node, OWN_RESULT), *edges):
             for name, kept, state in keeper.saved():
-                tensor = engine.kept_tensor(keeper, name, kept) if state == "kept" else None
-                at = None if tensor is None else engine.input_of(keeper, name)
+                tensor = self._numbers.kept_tensor(keeper, name, kept) if state == "kept" else None
+                at = None if tensor is None else engine.reading.input_of(keeper, name)
                 if at == OWN_RESULT and name not in ("result", "result0"):
                     continue  # such as the indices of a maximum
                 if at == edge or _made_by(tensor, node):
@@ -223,12 +223,12 @@ class Inspector:
     def _saved(self, node: Node) -> Iterator[Saved]:
         """List what ``node`` keeps."""
         for name, kept, state in node.saved():
-            tensor = self._engine.kept_tensor(node, name, kept)
+            tensor = self._numbers.kept_tensor(node, name, kept)
             if kept is None:
                 at = node.freed_at if state == "freed" else None
                 lines: tuple[Source, ...] = () if at is None else (Source(*at[:2]),)
                 yield Saved(name, (), "", 0, state, None, lines)
-            elif (extent := self._engine.extent(kept)) is not None:
+            elif (extent := self._engine.reading.extent(kept)) is not None:
                 current = None if tensor is None else current_value(tensor)
                 if tensor is not None and current is None:
                     state = "freed"  # by the program, which may fill it again
@@ -294,7 +294,7 @@ class Inspector:
         afters = [self._cursor.driver.grad(index) for index in self._place]
         added = list(map(self._added, self._place, befores, afters))
         other = [None if one is after else one for one, after in zip(added, afters, strict=True)]
-        known = list(self._engine.all_statistics([*afters, *other]))
+        known = list(self._numbers.all_statistics([*afters, *other]))
         rows = zip(self._place, befores, added, other, known, known[len(afters) :], strict=False)
         for index, before, one, apart, after, described in rows:
             yield LeafCall(

@@ -9,7 +9,7 @@ from weakref import ref
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.contract.driver import Driver
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import stepping_of
 from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -49,14 +49,14 @@ class RecordedPass:
         self.number = number
         self.names = names
         self._history_bytes = history_bytes
-        engine = engine_of_call(call)
-        self.driver: Driver = engine.driver(call, halting=not inner, keep=keep_graph)
+        stepping = stepping_of(call)
+        self.driver: Driver = stepping.driver(call, halting=not inner, keep=keep_graph)
         driver = self.driver
         self.graph = capture(
             call.roots,
             "backward",
             names=names,
-            gradient=engine.seeds(call),
+            gradient=stepping.seeds(call),
             plan=driver.plan,
             order=driver.order,
             live=True,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from gradstep.capturing.names import Names
-from gradstep.contract.protocol import Engine, Rule
+from gradstep.contract.protocol import Rule, Rules
 from gradstep.debugger.snapshot import Outgoing, Saved, Term
 from gradstep.debugger.snapshot.value import Gradient, Value, value
 from gradstep.graph.statistics import format_number
@@ -16,7 +16,7 @@ _CALLED_ON_A_NUMBER = re.compile(r"\bself\.|\d\)?\.[a-z]")  # 1.expand(self.size
 
 
 def terms_of(
-    engine: Engine,
+    rules: Rules | None,
     node: Node,
     gradients: Sequence[Gradient],
     saved: Sequence[Saved],
@@ -26,7 +26,7 @@ def terms_of(
     """Return the rules that run at ``node``, for the inputs that need a gradient.
 
     Args:
-        engine: the engine of the node.
+        rules: what reads those of the node.
         gradients: what the rules are given.
         saved: what the node keeps from the forward pass.
         outgoing: what the node has sent so far, for each input.
@@ -46,7 +46,7 @@ def terms_of(
             _with_numbers(rule, known),
             None if rule.edge is None else outgoing[rule.edge].value,
         )
-        for rule in engine.rules(node)
+        for rule in (() if rules is None else rules.rules(node))
     )
 
 

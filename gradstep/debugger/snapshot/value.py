@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.contract.lookup import engine_of
+from gradstep.contract.lookup import engine_of, numbers_of
 from gradstep.debugger.snapshot.tensor_views import (
     HeatMap,
     Histogram,
@@ -64,13 +64,13 @@ class Value:
         """Whether its numbers can be read, or were when it was recorded."""
         if isinstance(self.held, np.ndarray | np.generic) or self._is_recorded:
             return True
-        known = engine_of((self.held,)).statistics(self.held)
+        known = numbers_of(self.held).statistics(self.held)
         return known is not None or self._array is not None
 
     @cached_property
     def _part(self) -> Shape | None:
         known = isinstance(self.held, np.ndarray | np.generic)
-        return None if known else engine_of((self.held,)).part(self.held)
+        return None if known else numbers_of(self.held).part(self.held)
 
     @property
     def is_part(self) -> bool:
@@ -92,11 +92,11 @@ class Value:
         if isinstance(self.held, np.ndarray | np.generic):
             return statistics(self.array)
         # on the device where it lies
-        return engine_of((self.held,)).statistics(self.held) or statistics(self.array)
+        return numbers_of(self.held).statistics(self.held) or statistics(self.array)
 
     @cached_property
     def _extent(self) -> Extent | None:
-        return engine_of((self.held,)).tensor_extent(self.held)
+        return engine_of((self.held,)).reading.extent(self.held)
 
     @property
     def shape(self) -> Shape:
@@ -212,23 +212,23 @@ def value(gradient: Gradient) -> Value | None:
     """Return a gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
-    return Value(engine_of((gradient,)).shown(gradient))
+    return Value(numbers_of(gradient).shown(gradient))
 
 
 def current_value(tensor: Any) -> Value | None:
     """Return a tensor of the program as it is now, whatever the program makes of it later; None
     where the program has freed its memory."""
-    copy = engine_of((tensor,)).copy(tensor)
+    copy = numbers_of(tensor).copy(tensor)
     return None if copy is None else Value(copy)
 
 
 def array_of(gradient: Gradient) -> NDArray[Any] | None:
     """Return the numbers of a gradient; None of one whose numbers cannot be read here: one without
     data, or whose memory the program has freed."""
-    return engine_of((gradient,)).array(gradient)
+    return numbers_of(gradient).array(gradient)
 
 
 def whole_array_of(tensor: Any) -> NDArray[Any] | None:
     """Return the same, None too where this process has a part of the tensor only: what is true of
     that need not be true of the whole."""
-    return array_of(tensor) if engine_of((tensor,)).part(tensor) is None else None
+    return array_of(tensor) if numbers_of(tensor).part(tensor) is None else None

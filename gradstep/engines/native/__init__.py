@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache
 from operator import attrgetter
 from typing import Any, Final, TypeVar
@@ -15,7 +16,6 @@ from autograd_core.autograd import profiler
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import (
     BackwardCall,
-    Gradients,
     as_tensors,
     interceptor,
     make_call,
@@ -32,11 +32,18 @@ from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.version import Detached
 from autograd_core.own_files import hide_files
 from autograd_core.tensor import Tensor
-from gradstep.capturing.names import Names
 from gradstep.contract import interception
 from gradstep.contract.insides import Insides, Scaler
 from gradstep.contract.op_records import Departure, OpRecord
-from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
+from gradstep.contract.protocol import (
+    OWN_RESULT,
+    Engine,
+    Measured,
+    OnGradients,
+    Reading,
+    Rerun,
+    Rule,
+)
 from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
@@ -46,7 +53,7 @@ from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics, length, moved, statistics
 from gradstep.graph.statistics_table import StatisticsTable, statistics_of_each
 from gradstep.guest.own_files import OWN_FILES
-from gradstep.records import Extent, KeptValue, Profile
+from gradstep.records import Profile
 
 T = TypeVar("T")
 
@@ -54,10 +61,12 @@ interception.add(interceptor, unheard)
 hide_files(*OWN_FILES)  # where this tool calls the core, it stands in for the program
 
 
-class NativeEngine(Engine):
-    """The engine of :mod:`autograd_core.autograd`; its nodes and tensors are seen as they are."""
+class NativeReading(Reading):
+    """Graphs of :mod:`autograd_core.autograd`; nodes and tensors are seen as they are."""
 
-    name = "autograd_core"
+    extent = staticmethod(extent)
+    formula = staticmethod(formula)
+    origin = staticmethod(origin)
 
     def owns(self, value: Any) -> bool:
         return isinstance(value, Tensor | GradientEdge)
@@ -71,109 +80,16 @@ class NativeEngine(Engine):
     def plan(self, tensors: Sequence[Any]) -> Plan:
         return make_plan([tensor.edge for tensor in tensors])
 
-    def call(
-        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
-    ) -> BackwardCall:
-        return make_call(roots, gradient, retain_graph, create_graph)
+    def leaf(self, node: Node) -> Tensor | None:
+        return node.leaf() if isinstance(node, AccumulateGrad) else None
 
-    def run(self, call: BackwardCall) -> Gradients:
-        return run(call)
+    def stem(self, node: Node) -> str:
+        return node.op.public_name if isinstance(node, SavedNode) else ""
 
-    def settle_trace(self) -> None:
-        settle()
-
-    def drop_trace(self, nodes: Sequence[Node]) -> None:
-        for node in nodes:
-            if node.notes is not None and type(node.notes.record) is OpRecord:
-                node.notes.record.inputs = ()  # the last one leads to all others
-                node.notes.record = None
-
-    def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
-        # the debugger reads graphs itself, and is not loaded where none is stepped through
-        from gradstep.engines.native.driver import NativeDriver
-
-        return NativeDriver(call)
-
-    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
-        return _kept_run()(call, on_gradients)
-
-    def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
-        return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
-
-    def seeds(self, call: BackwardCall) -> list[Tensor]:
-        return [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
-
-    def statistics(self, gradient: Any) -> Statistics | None:
-        return None if gradient is None else statistics(_array(gradient))
-
-    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
-        return statistics_of_each([None if g is None else _array(g) for g in gradients])
-
-    def scalar_statistics(self, tensor: Any) -> Statistics | None:
-        if not tensor.array.flags.writeable:  # it stands for an edge, which has no value
-            return None
-        return statistics(tensor.array) if tensor.array.size == 1 else None
-
-    def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
-        sums: list[int | None] = [None] * len(tensors)
-        places = [at for at, tensor in enumerate(tensors) if tensor is not None]
-        known = checksums([_array(tensors[at]) for at in places])
-        for at, checksum in zip(places, known, strict=True):
-            sums[at] = checksum
-        return sums
-
-    def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
-        return [None if tensor is None else length(_array(tensor)) for tensor in tensors]
-
-    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
-        pairs = zip(tensors, copies, strict=True)
-        return [moved(_array(tensor), copy) for tensor, copy in pairs]
-
-    def accumulated(self, call: BackwardCall) -> list[Any]:
-        if call.is_grad:
-            return []
-        if call.inputs:
-            return [
-                tensor for tensor in call.inputs if isinstance(tensor, Tensor) and tensor.is_leaf
-            ]
-        order = self.plan(call.roots).order
-        return [node.variable for node in order if type(node) is AccumulateGrad]
-
-    def may_run_user_code(self, call: BackwardCall) -> bool:
-        # only debuggers and recordings need it
-        from gradstep.engines.native.changes import nodes_of_user
-
-        return bool(nodes_of_user(self.plan(call.roots).order))
-
-    def note_ops(self, *, on: bool, modules: bool = True) -> None:
-        mode = current_mode()
-        if mode is not None and isinstance(mode.tracer, GraphTracer):
-            mode.tracer.is_paused = not on
-
-    def describe_ops(self, *, on: bool) -> bool:
-        mode = current_mode()
-        if mode is None or not isinstance(mode.tracer, GraphTracer):
-            return False
-        mode.tracer.describe(on=on)
-        return on
-
-    def version(self) -> str:
-        return __version__
-
-    def array(self, gradient: Any) -> NDArray[np.generic]:
-        return array_of(gradient)
-
-    def copy(self, tensor: Any) -> NDArray[np.generic]:
-        return np.array(_array(tensor))
-
-    def shown(self, gradient: Any) -> NDArray[np.generic]:
-        return shown(gradient)
-
-    def extent(self, value: Any) -> Extent | None:
-        return extent(value)
-
-    def tensor_extent(self, tensor: Any) -> Extent | None:
-        return extent(tensor)
+    def hooks(self, node: Node) -> list[Mapping[int, Any]]:
+        hooks = node.hooks
+        kinds = ("tensor", "pre", "post", "accumulated")
+        return [] if hooks is None else [getattr(hooks, kind) for kind in kinds]
 
     def is_input(self, value: Any) -> bool:
         return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)
@@ -190,34 +106,99 @@ class NativeEngine(Engine):
             return None
         return node.op.edges.index(name)
 
-    def leaf(self, node: Node) -> Tensor | None:
-        return node.leaf() if isinstance(node, AccumulateGrad) else None
 
-    def stem(self, node: Node) -> str:
-        return node.op.public_name if isinstance(node, SavedNode) else ""
+class NativeNumbers:
+    """The numbers of its arrays."""
 
-    def formula(self, node: Node, kept: Iterable[KeptValue], names: Names) -> str:
-        return formula(node, kept, names)
+    array = staticmethod(array_of)
+    shown = staticmethod(shown)
 
-    def hooks(self, node: Node) -> list[Mapping[int, Any]]:
-        hooks = node.hooks
-        kinds = ("tensor", "pre", "post", "accumulated")
-        return [] if hooks is None else [getattr(hooks, kind) for kind in kinds]
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return None if gradient is None else statistics(_array(gradient))
 
-    def has_run(self, module: Any) -> bool:
-        mode = current_mode()
-        tracer: Any = None if mode is None else mode.tracer
-        return tracer is not None and bool(tracer.has_run(module))
+    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
+        return statistics_of_each([None if g is None else _array(g) for g in gradients])
 
-    def departure(self, leaf: Tensor) -> Departure | None:
-        record = leaf_record(leaf)
-        return None if record is None else record.departure
+    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        if not tensor.array.flags.writeable:  # it stands for an edge, which has no value
+            return None
+        return statistics(tensor.array) if tensor.array.size == 1 else None
 
-    def rerun(self, node: Node, wide: bool) -> Rerun:
-        # only checks need it
-        from gradstep.engines.native import rerun
+    def copy(self, tensor: Any) -> NDArray[np.generic]:
+        return np.array(_array(tensor))
 
-        return rerun.Rerun(node, wide)
+    def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
+        return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
+
+    def part(self, tensor: Any) -> None:
+        """Return None: a tensor is whole."""
+
+
+class NativeRunning:
+    """Its calls."""
+
+    call = staticmethod(make_call)
+    run = staticmethod(run)
+    unseen = staticmethod(nullcontext)
+
+    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
+        return _kept_run()(call, on_gradients)
+
+    def accumulated(self, call: BackwardCall) -> list[Any]:
+        if call.is_grad:
+            return []
+        if call.inputs:
+            return [
+                tensor for tensor in call.inputs if isinstance(tensor, Tensor) and tensor.is_leaf
+            ]
+        order = NATIVE.reading.plan(call.roots).order
+        return [node.variable for node in order if type(node) is AccumulateGrad]
+
+    def may_run_user_code(self, call: BackwardCall) -> bool:
+        # only debuggers and recordings need it
+        from gradstep.engines.native.changes import nodes_of_user
+
+        return bool(nodes_of_user(NATIVE.reading.plan(call.roots).order))
+
+    def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
+        sums: list[int | None] = [None] * len(tensors)
+        places = [at for at, tensor in enumerate(tensors) if tensor is not None]
+        known = checksums([_array(tensors[at]) for at in places])
+        for at, checksum in zip(places, known, strict=True):
+            sums[at] = checksum
+        return sums
+
+    def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
+        return [None if tensor is None else length(_array(tensor)) for tensor in tensors]
+
+    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
+        pairs = zip(tensors, copies, strict=True)
+        return [moved(_array(tensor), copy) for tensor, copy in pairs]
+
+    def reads_unwritten(self, call: BackwardCall) -> bool:
+        return False  # memory is written where it is made
+
+    def memory(self, tensor: Any) -> None:
+        """Return None: what the process has is what there is."""
+
+
+class NativeStepping:
+    """Its passes, node by node."""
+
+    deferred_driver = None
+
+    def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
+        # the debugger reads graphs itself, and is not loaded where none is stepped through
+        from gradstep.engines.native.driver import NativeDriver
+
+        return NativeDriver(call)
+
+    def seeds(self, call: BackwardCall) -> list[Tensor]:
+        return [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+
+
+class NativeRules:
+    """Its derivative rules."""
 
     def rules(self, node: Node) -> list[Rule]:
         return list(rules_with_names(node))
@@ -228,8 +209,51 @@ class NativeEngine(Engine):
 
         return None if isinstance(node, SavedNode) else rule_of(node)
 
-    def origin(self, tensor: Any) -> Any:
-        return origin(tensor)
+    def rerun(self, node: Node, wide: bool) -> Rerun:
+        # only checks need it
+        from gradstep.engines.native import rerun
+
+        return rerun.Rerun(node, wide)
+
+    def isolated(self, function: Callable[[], T]) -> T:
+        return function()  # what runs again is not traced
+
+
+class NativeTracing:
+    """What is traced of its ops."""
+
+    settle = staticmethod(settle)
+
+    def note_ops(self, *, on: bool, modules: bool = True) -> None:
+        mode = current_mode()
+        if mode is not None and isinstance(mode.tracer, GraphTracer):
+            mode.tracer.is_paused = not on
+
+    def describe_ops(self, *, on: bool) -> bool:
+        mode = current_mode()
+        if mode is None or not isinstance(mode.tracer, GraphTracer):
+            return False
+        mode.tracer.describe(on=on)
+        return on
+
+    def drop_trace(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            if node.notes is not None and type(node.notes.record) is OpRecord:
+                node.notes.record.inputs = ()  # the last one leads to all others
+                node.notes.record = None
+
+    def has_run(self, module: Any) -> bool:
+        mode = current_mode()
+        tracer: Any = None if mode is None else mode.tracer
+        return tracer is not None and bool(tracer.has_run(module))
+
+    def departure(self, leaf: Tensor) -> Departure | None:
+        record = leaf_record(leaf)
+        return None if record is None else record.departure
+
+
+class NativeProfiling:
+    """What its profiler measures."""
 
     def measuring(self) -> Measured | None:
         profile = profiler.running_profile()
@@ -238,10 +262,6 @@ class NativeEngine(Engine):
     def costs(self, nodes: Iterable[Node], profile: Profile | None) -> dict[Node, Cost]:
         measured = profiler.running_profile() if profile is None else profile
         return node_costs(measured, nodes) if isinstance(measured, profiler.profile) else {}
-
-    def records(self, nodes: Sequence[Node]) -> list[Any]:
-        # past the property, which takes 0.1 us a node
-        return [None if node.notes is None else node.notes.record for node in nodes]
 
 
 @cache
@@ -262,7 +282,11 @@ def _hooks_of_module(module: Any) -> list[Any]:
     return [own[name] for name in names if own.get(name)]
 
 
-NATIVE: Final[Engine] = NativeEngine()
+NATIVE: Final = Engine(
+    name="autograd_core", version=__version__, reading=NativeReading(), numbers=NativeNumbers(),
+    running=NativeRunning(), stepping=NativeStepping(), rules=NativeRules(),
+    tracing=NativeTracing(), profiling=NativeProfiling(),
+)  # fmt: skip
 INSIDES: Final = Insides(
     part=lambda module, name: module._modules[name],
     hooks=_hooks_of_module,

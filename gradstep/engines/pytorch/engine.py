@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from gradstep.contract.driver import Driver
 from gradstep.contract.insides import Insides
 from gradstep.contract.op_records import Departure
 from gradstep.contract.profiling import is_profiling
-from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, OnGradients, Rerun, Rule
+from gradstep.contract.protocol import OWN_RESULT, Engine, Measured, Reading, Rerun, Rule
 from gradstep.engines.pytorch.alike import keep_places, take_places
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
@@ -24,7 +23,7 @@ from gradstep.engines.pytorch.kept_forward import TorchKeptForward, op_of, saved
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
-from gradstep.engines.pytorch.order import TorchPlan, plan_of
+from gradstep.engines.pytorch.order import plan_of
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -41,9 +40,10 @@ from gradstep.engines.pytorch.private import (
     view_of,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import KeptRun, kept_run, measured
+from gradstep.engines.pytorch.stepping.kept_run import kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later
 from gradstep.engines.pytorch.tensors import (
+    SavedTensor,
     SeenTensor,
     array_of,
     copy_of,
@@ -58,9 +58,8 @@ from gradstep.engines.pytorch.tensors import (
     version_of,
 )
 from gradstep.graph import statistics
-from gradstep.graph.model import Cost, Shape, Source
+from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
-from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.records import Extent, Profile
 
 T = TypeVar("T")
@@ -68,237 +67,6 @@ T = TypeVar("T")
 
 def _measured(node: TorchNode, seconds: float, nbytes: int) -> None:
     node.cost = Cost(backward_seconds=seconds, backward_bytes=nbytes)
-
-
-class PyTorchEngine(Engine):
-    """PyTorch's autograd engine; nodes and tensors are seen through objects that stand for them."""
-
-    name = "torch"
-
-    def owns(self, value: Any) -> bool:
-        return isinstance(value, torch.Tensor | torch.autograd.graph.GradientEdge | SeenTensor)
-
-    def edge_of(self, node: Any) -> Any:
-        graph = torch.autograd.graph
-        return graph.GradientEdge(node, 0) if isinstance(node, graph.Node) else None
-
-    def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
-        graph = TorchGraph(current.get() or Origins())
-        return tuple(root if isinstance(root, SeenTensor) else graph.tensor(root) for root in roots)
-
-    def plan(self, tensors: Sequence[Any]) -> TorchPlan:
-        return plan_of(tensors)
-
-    def call(
-        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
-    ) -> TorchCall:
-        tensors = (roots,) if isinstance(roots, torch.Tensor) else tuple(roots)
-        given = (gradient,) if isinstance(gradient, torch.Tensor) else gradient
-        seeds = tuple(_seed(tensor) for tensor in tensors) if given is None else tuple(given)
-        keep = create_graph if retain_graph is None else retain_graph
-        arguments = Arguments(tensors, seeds, keep, create_graph, ())
-        return call_from(arguments, self.tensors(tensors), ())
-
-    def run(self, call: TorchCall) -> Any:
-        return run(call)
-
-    def drop_trace(self, nodes: Sequence[TorchNode]) -> None:
-        if nodes:
-            nodes[0].graph.drop_trace()
-
-    def driver(self, call: TorchCall, *, halting: bool = False, keep: bool = True) -> TorchDriver:
-        return TorchDriver(call, halting=halting, keep=keep)
-
-    def kept_run(self, call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
-        return kept_run(call, on_gradients)
-
-    def told_later(self, call: TorchCall) -> Callable[[], Driver] | None:
-        return told_later(call)
-
-    def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
-        return None if kept is None else node.value_of(name)
-
-    def seeds(self, call: TorchCall) -> Sequence[Any]:
-        return call.seeds
-
-    def statistics(self, gradient: Any) -> Statistics | None:
-        return describe(gradient) if isinstance(gradient, torch.Tensor) else None
-
-    def all_statistics(self, gradients: Sequence[Any]) -> StatisticsTable:
-        return describe_all(gradients)
-
-    def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
-        origin = tensor.origin if tensor.number is None else tensor.number
-        return describe(origin) if isinstance(origin, torch.Tensor) and is_single(origin) else None
-
-    def checksums(self, tensors: Sequence[Any]) -> list[int | None]:
-        return checksums(tensors)
-
-    def lengths(self, tensors: Sequence[Any]) -> list[float | None]:
-        return lengths(tensors)
-
-    def moved(self, tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
-        return moved(tensors, copies)
-
-    def accumulated(self, call: TorchCall) -> list[torch.Tensor]:
-        if call.is_grad:
-            return []
-        if call.inputs:
-            given = [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
-            with unobserved():  # PyTorch warns of whoever reads the .grad of another
-                return [tensor for tensor in given if tensor.is_leaf or tensor.retains_grad]
-        with unobserved():
-            nodes = nodes_behind(call.arguments.outputs)
-            return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
-
-    def may_run_user_code(self, call: TorchCall) -> bool:
-        if (current.get() or Origins()).hooks:
-            return True
-        with unobserved():
-            return any(
-                isinstance(node, FunctionNode)
-                or (hasattr(node, "variable") and any(hook_tables(node.variable)))
-                for node in nodes_behind(call.arguments.outputs)
-            )
-
-    def note_ops(self, *, on: bool, modules: bool = True) -> None:
-        if (origins := current.get()) is not None:
-            origins.note(on=on, modules=modules)
-
-    def keep_places(self, call: TorchCall, title: str) -> bool | None:
-        return keep_places(call, title)
-
-    def take_places(self, call: TorchCall) -> str | None:
-        return take_places(call)
-
-    def taken_from(self, node: TorchNode) -> str:
-        return node.graph.origins.taken_from(node.sequence_nr)
-
-    def describe_ops(self, *, on: bool) -> bool:
-        origins = current.get()
-        if origins is None or origins.recorder is None or not origins.noting or origins.is_aside:
-            return False
-        origins.ops = origins.recorder if origins.recorder.switch(on=on) else None
-        return origins.ops is not None
-
-    def saved_results(self, order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
-        return saved_results(order)
-
-    def memory(self, tensor: Any) -> int | None:
-        is_cuda = isinstance(tensor, torch.Tensor) and tensor.is_cuda
-        return int(torch.cuda.memory_allocated(tensor.device)) if is_cuda else None
-
-    def version(self) -> str:
-        return str(torch.__version__)
-
-    def array(self, gradient: Any) -> NDArray[np.generic] | None:
-        return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
-
-    def part(self, tensor: Any) -> Shape | None:
-        return part_shape(tensor)
-
-    def reads_unwritten(self, call: TorchCall) -> bool:
-        ops = (current.get() or Origins()).ops
-        roots = [root for root in call.arguments.outputs if isinstance(root, torch.Tensor)]
-        return ops is not None and any(map(ops.reads_unwritten, roots))
-
-    def copy(self, tensor: torch.Tensor) -> torch.Tensor | None:
-        return copy_of(tensor)
-
-    def shown(self, gradient: torch.Tensor) -> torch.Tensor:
-        return gradient  # the recording keeps copies of what may change
-
-    def extent(self, value: Any) -> Extent | None:
-        extent: Extent = value.extent
-        # as PyTorch wraps what is written in the program
-        return None if value.number is not None and extent.dtype in _OF_NUMBERS else extent
-
-    def tensor_extent(self, tensor: torch.Tensor) -> Extent:
-        with unobserved():
-            return extent_of(tensor)
-
-    def is_input(self, value: Any) -> bool:
-        return not value.is_result
-
-    def input_of(self, node: TorchNode, name: str) -> int | None:
-        entry = entry_of(node.name())
-        op = op_of(entry)
-        given = None if op is None else {argument.name for argument in schema_of(op).arguments}
-        if name.startswith("result") or not (given is None or name.partition("[")[0] in given):
-            return OWN_RESULT
-        rules = () if entry is None or len(entry.rules) != len(node.edges) else entry.rules
-        return next((at for at, (rule, _) in enumerate(rules) if rule == name), None)
-
-    def leaf(self, node: TorchNode) -> SeenTensor | None:
-        return node.tensor if isinstance(node, TorchLeaf) else None
-
-    def stem(self, node: TorchNode) -> str:
-        return "conv_transpose" if node.transposed else stem(node.name())
-
-    def formula(self, node: TorchNode, kept: Iterable[Any], names: Any) -> str:
-        return formula(node, kept, names)
-
-    def opaque(self, node: TorchNode) -> str:
-        return node.opaque
-
-    def user_tensor(self, tensor: Any) -> Any:
-        return tensor.origin if isinstance(tensor, SeenTensor) else tensor
-
-    def hooks(self, node: TorchNode) -> list[Mapping[int, Any]]:
-        return list(hooks_of(node))
-
-    def has_run(self, module: Any) -> bool:
-        return module in (current.get() or Origins()).modules
-
-    def departure(self, leaf: torch.Tensor) -> Departure | None:
-        recorder = (current.get() or Origins()).recorder
-        return None if recorder is None else recorder.departures.of(leaf)
-
-    def rerun(self, node: TorchNode, wide: bool) -> Rerun:
-        # only checks need it
-        from gradstep.engines.pytorch.rerun import rerun_of
-
-        return rerun_of(node, wide)
-
-    def rules(self, node: TorchNode) -> list[Rule]:
-        return list(rules_with_names(node))
-
-    def rule_line(self, node: TorchNode) -> Source | None:
-        # as above
-        from gradstep.engines.pytorch.rerun import rule_of
-
-        return rule_of(node)
-
-    def unseen(self) -> AbstractContextManager[None]:
-        return unobserved()
-
-    def isolated(self, function: Callable[[], T]) -> T:
-        # as above
-        from gradstep.engines.pytorch.rerun import apart
-
-        return apart(function)
-
-    def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
-        return TorchKeptForward(self.tensors(roots), order)
-
-    def measuring(self) -> Measured | None:
-        return _measured if is_profiling() else None
-
-    def costs(self, nodes: Iterable[TorchNode], profile: Profile | None) -> dict[TorchNode, Cost]:
-        # of forward ops nothing is known: they ran before anybody asked
-        return {node: node.cost for node in nodes if node.cost is not None}
-
-
-def _seed(tensor: torch.Tensor) -> torch.Tensor:
-    if not is_single(tensor):
-        raise RuntimeError("grad can be implicitly created only for scalar outputs")
-    return functions.ones_like(tensor, memory_format=torch.preserve_format)
-
-
-_OF_NUMBERS: Final = ("bool", "int64", "float64")
-
-PYTORCH: Final[Engine] = PyTorchEngine()
-INSIDES: Final = Insides(part_of_module, hooks_of_module, state_of_scaler, version_of, base_of)
 
 
 def lengths(tensors: Sequence[Any]) -> list[float | None]:
@@ -336,3 +104,239 @@ def moved(tensors: Sequence[Any], copies: Sequence[Any]) -> list[float | None]:
     for at, distance in zip(apart, lengths(list(apart.values())), strict=True):
         distances[at] = distance
     return distances
+
+
+class TorchReading(Reading):
+    """Graphs of PyTorch; nodes and tensors are seen through objects that stand for them."""
+
+    plan = staticmethod(plan_of)
+    formula = staticmethod(formula)
+    hooks = staticmethod(hooks_of)
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor | torch.autograd.graph.GradientEdge | SeenTensor)
+
+    def edge_of(self, node: Any) -> Any:
+        graph = torch.autograd.graph
+        return graph.GradientEdge(node, 0) if isinstance(node, graph.Node) else None
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
+        graph = TorchGraph(current.get() or Origins())
+        return tuple(root if isinstance(root, SeenTensor) else graph.tensor(root) for root in roots)
+
+    def leaf(self, node: TorchNode) -> SeenTensor | None:
+        return node.tensor if isinstance(node, TorchLeaf) else None
+
+    def user_tensor(self, tensor: Any) -> Any:
+        return tensor.origin if isinstance(tensor, SeenTensor) else tensor
+
+    def stem(self, node: TorchNode) -> str:
+        return "conv_transpose" if node.transposed else stem(node.name())
+
+    def opaque(self, node: TorchNode) -> str:
+        return node.opaque
+
+    def extent(self, value: Any) -> Extent | None:
+        if not isinstance(value, SavedTensor):
+            with unobserved():
+                return extent_of(value)
+        extent = value.extent
+        # as PyTorch wraps what is written in the program
+        return None if value.number is not None and extent.dtype in _OF_NUMBERS else extent
+
+    def is_input(self, value: Any) -> bool:
+        return not value.is_result
+
+    def input_of(self, node: TorchNode, name: str) -> int | None:
+        entry = entry_of(node.name())
+        op = op_of(entry)
+        given = None if op is None else {argument.name for argument in schema_of(op).arguments}
+        if name.startswith("result") or not (given is None or name.partition("[")[0] in given):
+            return OWN_RESULT
+        rules = () if entry is None or len(entry.rules) != len(node.edges) else entry.rules
+        return next((at for at, (rule, _) in enumerate(rules) if rule == name), None)
+
+
+class TorchNumbers:
+    """The numbers of PyTorch's tensors."""
+
+    all_statistics = staticmethod(describe_all)
+    part = staticmethod(part_shape)
+    copy = staticmethod(copy_of)
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return describe(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
+        origin = tensor.origin if tensor.number is None else tensor.number
+        return describe(origin) if isinstance(origin, torch.Tensor) and is_single(origin) else None
+
+    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+        return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
+
+    def shown(self, gradient: torch.Tensor) -> torch.Tensor:
+        return gradient  # the recording keeps copies of what may change
+
+    def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
+        return None if kept is None else node.value_of(name)
+
+
+class TorchRunning:
+    """Calls of PyTorch's autograd engine."""
+
+    run = staticmethod(run)
+    kept_run = staticmethod(kept_run)
+    unseen = staticmethod(unobserved)
+    checksums = staticmethod(checksums)
+    lengths = staticmethod(lengths)
+    moved = staticmethod(moved)
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> TorchCall:
+        tensors = (roots,) if isinstance(roots, torch.Tensor) else tuple(roots)
+        given = (gradient,) if isinstance(gradient, torch.Tensor) else gradient
+        seeds = tuple(_seed(tensor) for tensor in tensors) if given is None else tuple(given)
+        keep = create_graph if retain_graph is None else retain_graph
+        arguments = Arguments(tensors, seeds, keep, create_graph, ())
+        return call_from(arguments, _READING.tensors(tensors), ())
+
+    def accumulated(self, call: TorchCall) -> list[torch.Tensor]:
+        if call.is_grad:
+            return []
+        if call.inputs:
+            given = [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
+            with unobserved():  # PyTorch warns of whoever reads the .grad of another
+                return [tensor for tensor in given if tensor.is_leaf or tensor.retains_grad]
+        with unobserved():
+            nodes = nodes_behind(call.arguments.outputs)
+            return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
+
+    def may_run_user_code(self, call: TorchCall) -> bool:
+        if (current.get() or Origins()).hooks:
+            return True
+        with unobserved():
+            return any(
+                isinstance(node, FunctionNode)
+                or (hasattr(node, "variable") and any(hook_tables(node.variable)))
+                for node in nodes_behind(call.arguments.outputs)
+            )
+
+    def reads_unwritten(self, call: TorchCall) -> bool:
+        ops = (current.get() or Origins()).ops
+        roots = [root for root in call.arguments.outputs if isinstance(root, torch.Tensor)]
+        return ops is not None and any(map(ops.reads_unwritten, roots))
+
+    def memory(self, tensor: Any) -> int | None:
+        is_cuda = isinstance(tensor, torch.Tensor) and tensor.is_cuda
+        return int(torch.cuda.memory_allocated(tensor.device)) if is_cuda else None
+
+
+class TorchStepping:
+    """Passes of PyTorch, node by node."""
+
+    driver = TorchDriver
+    deferred_driver = staticmethod(told_later)
+
+    def seeds(self, call: TorchCall) -> Sequence[Any]:
+        return call.seeds
+
+
+class TorchRules:
+    """PyTorch's derivative rules."""
+
+    def rules(self, node: TorchNode) -> list[Rule]:
+        return list(rules_with_names(node))
+
+    def rule_line(self, node: TorchNode) -> Source | None:
+        # as above
+        from gradstep.engines.pytorch.rerun import rule_of
+
+        return rule_of(node)
+
+    def rerun(self, node: TorchNode, wide: bool) -> Rerun:
+        # only checks need it
+        from gradstep.engines.pytorch.rerun import rerun_of
+
+        return rerun_of(node, wide)
+
+    def isolated(self, function: Callable[[], T]) -> T:
+        # as above
+        from gradstep.engines.pytorch.rerun import apart
+
+        return apart(function)
+
+
+class TorchTracing:
+    """What is traced of PyTorch's ops, at once."""
+
+    settle = None
+
+    def note_ops(self, *, on: bool, modules: bool = True) -> None:
+        if (origins := current.get()) is not None:
+            origins.note(on=on, modules=modules)
+
+    def describe_ops(self, *, on: bool) -> bool:
+        origins = current.get()
+        if origins is None or origins.recorder is None or not origins.noting or origins.is_aside:
+            return False
+        origins.ops = origins.recorder if origins.recorder.switch(on=on) else None
+        return origins.ops is not None
+
+    def drop_trace(self, nodes: Sequence[TorchNode]) -> None:
+        if nodes:
+            nodes[0].graph.drop_trace()
+
+    def has_run(self, module: Any) -> bool:
+        return module in (current.get() or Origins()).modules
+
+    def departure(self, leaf: torch.Tensor) -> Departure | None:
+        recorder = (current.get() or Origins()).recorder
+        return None if recorder is None else recorder.departures.of(leaf)
+
+
+class TorchPlaces:
+    """Lines and modules of nodes, by graphs that are alike."""
+
+    keep_places = staticmethod(keep_places)
+    take_places = staticmethod(take_places)
+
+    def taken_from(self, node: TorchNode) -> str:
+        return node.graph.origins.taken_from(node.sequence_nr)
+
+
+class TorchForward:
+    """What PyTorch's graphs tell of the forward pass."""
+
+    saved_results = staticmethod(saved_results)
+
+    def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
+        return TorchKeptForward(_READING.tensors(roots), order)
+
+
+class TorchProfiling:
+    """What nodes of PyTorch take."""
+
+    def measuring(self) -> Measured | None:
+        return _measured if is_profiling() else None
+
+    def costs(self, nodes: Iterable[TorchNode], profile: Profile | None) -> dict[TorchNode, Cost]:
+        # of forward ops nothing is known: they ran before anybody asked
+        return {node: node.cost for node in nodes if node.cost is not None}
+
+
+def _seed(tensor: torch.Tensor) -> torch.Tensor:
+    if not is_single(tensor):
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return functions.ones_like(tensor, memory_format=torch.preserve_format)
+
+
+_OF_NUMBERS: Final = ("bool", "int64", "float64")
+
+_READING: Final = TorchReading()
+PYTORCH: Final = Engine(
+    name="torch", version=str(torch.__version__), reading=_READING, numbers=TorchNumbers(),
+    running=TorchRunning(), stepping=TorchStepping(), rules=TorchRules(), tracing=TorchTracing(),
+    places=TorchPlaces(), forward=TorchForward(), profiling=TorchProfiling(),
+)  # fmt: skip
+INSIDES: Final = Insides(part_of_module, hooks_of_module, state_of_scaler, version_of, base_of)

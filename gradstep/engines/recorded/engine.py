@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.contract.protocol import OWN_RESULT, CannotRerun, Engine
+from gradstep.contract.protocol import OWN_RESULT, Engine, Reading
 from gradstep.engines.recorded.call import (
     RecordedCall,
     RecordedNode,
@@ -19,22 +19,23 @@ from gradstep.engines.recorded.call import (
     SavedTensor,
     UnreachedLeaf,
 )
-from gradstep.engines.recorded.driver import READ_ONLY, RecordedDriver
+from gradstep.engines.recorded.driver import RecordedDriver
 from gradstep.engines.recorded.values import LIBRARY, RecordedValue
 from gradstep.graph.folding.parts import subgraph
 from gradstep.graph.model import LEAF_KINDS, RETURNED, Graph, Shape
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.recording.errors import NotRecorded
-from gradstep.records import Extent, Gradients, Step
+from gradstep.records import Extent, Step
 
 T = TypeVar("T")
 
 
-class RecordedEngine(Engine):
-    """The engine of recorded calls; a tensor is seen as it is."""
+def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
+    return known.value if isinstance(known, RecordedTensor) else known
 
-    name = LIBRARY
+
+class RecordedReading(Reading):
+    """Graphs of recorded calls; a tensor is seen as it is."""
 
     def owns(self, value: Any) -> bool:
         return isinstance(value, RecordedTensor | UnreachedLeaf)
@@ -51,24 +52,34 @@ class RecordedEngine(Engine):
         indices = [step if isinstance(step, int) else step.index for step in steps]
         return drawn(tensors[0].call, view, indices)
 
-    def call(
-        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
-    ) -> NoReturn:
-        raise NotRecorded(READ_ONLY)
+    def leaf(self, node: RecordedNode) -> RecordedTensor | None:
+        return node.leaf()
 
-    def run(self, call: RecordedCall) -> Gradients:
-        return ()
+    def formula(self, node: RecordedNode, kept: Iterable[Any], names: Any) -> str:
+        return ", ".join(rule for _, rule in node.formulas())
 
-    def driver(
-        self, call: RecordedCall, *, halting: bool = False, keep: bool = True
-    ) -> RecordedDriver:
-        return RecordedDriver(call)
+    def extent(self, value: SavedTensor | RecordedValue | RecordedTensor) -> Extent | None:
+        if isinstance(value, SavedTensor):
+            known = value.known
+            return Extent(known.shape, known.dtype, known.nbytes) if known.dtype else None
+        dtype = value.dtype if isinstance(value.dtype, str) else value.dtype.name
+        return Extent(value.shape, dtype, value.nbytes)
 
-    def kept_tensor(self, node: RecordedNode, name: str, kept: SavedTensor) -> Any:
-        return kept.value
+    def is_input(self, value: SavedTensor) -> bool:
+        return False
 
-    def seeds(self, call: RecordedCall) -> Sequence[RecordedValue | None]:
-        return call.seeds
+    def input_of(self, node: RecordedNode, name: str) -> int | None:
+        maker = next((kept.maker for saved, kept, _ in node.saved() if saved == name), None)
+        if maker is None or maker == node.pair:
+            return None if maker is None else OWN_RESULT
+        makers = map(node.maker_of, range(len(node.edges)))
+        return next((nr for nr, known in enumerate(makers) if known == maker), None)
+
+
+class RecordedNumbers:
+    """What was recorded of tensors."""
+
+    copy = staticmethod(_value)
 
     def statistics(self, gradient: RecordedValue | RecordedTensor) -> Statistics | None:
         value = _value(gradient)
@@ -80,12 +91,6 @@ class RecordedEngine(Engine):
     def scalar_statistics(self, tensor: RecordedTensor) -> Statistics | None:
         statistics = self.statistics(tensor)
         return statistics if statistics is not None and statistics.size == 1 else None
-
-    def accumulated(self, call: RecordedCall) -> Sequence[RecordedTensor]:
-        return () if call.is_grad else list(call.leaves.values())
-
-    def version(self) -> str:
-        return ""
 
     def array(self, gradient: RecordedValue | RecordedTensor) -> NDArray[np.generic] | None:
         value = _value(gradient)
@@ -102,45 +107,30 @@ class RecordedEngine(Engine):
         # how it was cut is not recorded
         return (known.size,) if known.size < prod(value.shape) else None
 
-    def copy(self, tensor: RecordedValue | RecordedTensor) -> RecordedValue | None:
-        return _value(tensor)
-
     def shown(self, gradient: RecordedValue) -> RecordedValue:
         return gradient
 
-    def extent(self, value: SavedTensor) -> Extent | None:
-        known = value.known
-        return Extent(known.shape, known.dtype, known.nbytes) if known.dtype else None
-
-    def tensor_extent(self, tensor: RecordedValue | RecordedTensor) -> Extent:
-        dtype = tensor.dtype if isinstance(tensor.dtype, str) else tensor.dtype.name
-        return Extent(tensor.shape, dtype, tensor.nbytes)
-
-    def is_input(self, value: SavedTensor) -> bool:
-        return False
-
-    def input_of(self, node: RecordedNode, name: str) -> int | None:
-        maker = next((kept.maker for saved, kept, _ in node.saved() if saved == name), None)
-        if maker is None or maker == node.pair:
-            return None if maker is None else OWN_RESULT
-        makers = map(node.maker_of, range(len(node.edges)))
-        return next((nr for nr, known in enumerate(makers) if known == maker), None)
-
-    def leaf(self, node: RecordedNode) -> RecordedTensor | None:
-        return node.leaf()
-
-    def formula(self, node: RecordedNode, kept: Iterable[Any], names: Any) -> str:
-        return ", ".join(rule for _, rule in node.formulas())
-
-    def rerun(self, node: RecordedNode, wide: bool) -> NoReturn:
-        raise CannotRerun(READ_ONLY)
+    def kept_tensor(self, node: RecordedNode, name: str, kept: SavedTensor) -> Any:
+        return kept.value
 
 
-def _value(known: RecordedValue | RecordedTensor) -> RecordedValue | None:
-    return known.value if isinstance(known, RecordedTensor) else known
+class RecordedStepping:
+    """Recorded calls, node by node."""
+
+    deferred_driver = None
+
+    def driver(
+        self, call: RecordedCall, *, halting: bool = False, keep: bool = True
+    ) -> RecordedDriver:
+        return RecordedDriver(call)
+
+    def seeds(self, call: RecordedCall) -> Sequence[RecordedValue | None]:
+        return call.seeds
 
 
-RECORDED: Final[Engine] = RecordedEngine()
+RECORDED: Final = Engine(
+    name=LIBRARY, reading=RecordedReading(), numbers=RecordedNumbers(), stepping=RecordedStepping()
+)
 
 
 def drawn(call: RecordedCall, view: str, steps: Collection[int]) -> Graph:

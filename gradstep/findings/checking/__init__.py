@@ -14,7 +14,7 @@ from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.contract.lookup import engine_of
-from gradstep.contract.protocol import Engine
+from gradstep.contract.protocol import Engine, Rules
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.checking.node import check_rule
 from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 
     graph: Graph
     order: Sequence[Node]
-    engine: Engine
+    rules: Rules
 
 
 def check(
@@ -77,7 +77,7 @@ def check(
     plan = _planned(roots, names or caller_names())
     checks = []
     for index, node in enumerate(plan.order):
-        if node.kind != LEAF and not (own and plan.engine.rule_line(node) is None):
+        if node.kind != LEAF and not (own and plan.rules.rule_line(node) is None):
             checks.append(_check(plan, index))
         if progress is not None:
             progress(index + 1, len(plan.order))
@@ -95,7 +95,7 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
         UnknownAddress: there is no such place.
     """
     if isinstance(where, PassSession):
-        plan = Plan(where.graph, where.order, engine_of(where.roots))
+        plan = Plan(where.graph, where.order, _rules(engine_of(where.roots)))
     else:
         plan = _planned(where, caller_names())
     text = step_number(place) if isinstance(place, int) else place
@@ -103,11 +103,15 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
 
 
 def _check(plan: Plan, index: int) -> NodeCheck:
-    return check_rule(plan.engine, plan.order[index], index, plan.graph.address(index))
+    return check_rule(plan.rules, plan.order[index], index, plan.graph.address(index))
 
 
 def _planned(roots: Roots, names: Names | Mapping[str, Any]) -> Plan:
     given, engine = tensors_in(roots)
-    tensors = engine.tensors(given)
+    tensors = engine.reading.tensors(given)
     graph = capture(tensors, "backward", names=names, live=True)
-    return Plan(graph, engine.plan(tensors).order, engine)
+    return Plan(graph, engine.reading.plan(tensors).order, _rules(engine))
+
+
+def _rules(engine: Engine) -> Rules:
+    return engine.rules or engine.cannot("run a rule again")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.contract.protocol import CannotRerun, Engine, Rerun
+from gradstep.contract.protocol import CannotRerun, Rerun, Rules
 from gradstep.findings.checking.differences import scales
 from gradstep.findings.checking.finite_part import FinitePart
 from gradstep.findings.checking.result import InputCheck, NodeCheck
@@ -21,7 +21,7 @@ Array = NDArray[Any]
 _BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink
 
 
-def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck:
+def check_rule(rules: Rules, node: Any, index: int, address: str) -> NodeCheck:
     """Hold the rule of ``node`` to differences of its own forward.
 
     Never raises for what the function or its rule do: that is a finding.
@@ -32,16 +32,16 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
         name = f"{name} ({inner.name()})"
     record = inner.record
     source: Source | None = None if record is None else record.source
-    inputs, reason, note = engine.isolated(lambda: _check(engine, inner))
-    check = NodeCheck(index, address, name, source, engine.rule_line(inner), inputs, reason, note)
+    inputs, reason, note = rules.isolated(lambda: _check(rules, inner))
+    check = NodeCheck(index, address, name, source, rules.rule_line(inner), inputs, reason, note)
     if check.verdict != "wrong":
         return check
-    return replace(check, is_identity=engine.isolated(lambda: _is_identity(engine, inner)))
+    return replace(check, is_identity=rules.isolated(lambda: _is_identity(rules, inner)))
 
 
-def _is_identity(engine: Engine, node: Any) -> bool:
+def _is_identity(rules: Rules, node: Any) -> bool:
     """Return whether the result of ``node`` is what it was given, as far as that is known."""
-    rerun = _rerun(engine, node)
+    rerun = _rerun(rules, node)
     if isinstance(rerun, str):
         return False
     try:
@@ -51,11 +51,11 @@ def _is_identity(engine: Engine, node: Any) -> bool:
     return any(np.array_equal(point.reshape(-1), result.reshape(-1)) for point in rerun.points)
 
 
-def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
+def _check(rules: Rules, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
     """Check each input, or return the reason why nothing can be found; and what was left out."""
     if node.kind == LEAF:
         return (), "a leaf only accumulates its gradient; it has no rule", ""
-    rerun, note = _rerun(engine, node), ""
+    rerun, note = _rerun(rules, node), ""
     if isinstance(rerun, str):
         return (), rerun, ""
     if reason := _unfit(rerun):
@@ -78,16 +78,16 @@ def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str, str]
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), "", note
 
 
-def _rerun(engine: Engine, node: Any) -> Rerun | str:
+def _rerun(rules: Rules, node: Any) -> Rerun | str:
     """Return the function of ``node``, in float64 if it can, else as it was called; or why it
     cannot be run at all."""
     try:
-        return engine.rerun(node, wide=True)
+        return rules.rerun(node, wide=True)
     except CannotRerun as error:
         return str(error)
     except Exception:  # it may insist on the dtype that it was made for
         try:
-            return engine.rerun(node, wide=False)
+            return rules.rerun(node, wide=False)
         except Exception as error:
             return f"when run again, its forward raised {type(error).__name__}: {error}"
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
-from gradstep.contract.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor, running_of
 from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.finding import Reason
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
-from gradstep.records import LEAF
 
 if TYPE_CHECKING:
     from gradstep.recording.run import Run
@@ -49,9 +48,9 @@ class Learning(Fact):
 
     def before(self, look: Look) -> None:
         if look.call.is_grad:
-            reached = [look.engine.user_tensor(tensor) for tensor in look.call.inputs]
+            reached = [look.engine.reading.user_tensor(tensor) for tensor in look.call.inputs]
         else:
-            reached = list(look.engine.accumulated(look.call))
+            reached = list(running_of(look.call).accumulated(look.call))
         self.reached.update(filter(None, map(look.names.of, reached)))
         # an input may be a GradientEdge, which is no tensor
         self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if is_tensor(leaf))
@@ -108,10 +107,8 @@ class Uses(Fact):
     def asked(self, look: Look, session: Any) -> None:
         graph, engine = session.graph, look.engine
         for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True):
-            node = session.order[target]
-            if source in graph.sources and node.kind == LEAF:
-                name = look.names.of(engine.user_tensor(engine.leaf(node)))
-                self.lines.setdefault(name, graph.sources[source])
+            if source in graph.sources and (leaf := engine.leaf(session.order[target])) is not None:
+                self.lines.setdefault(look.names.of(leaf), graph.sources[source])
 
 
 def confirmed(reason: Reason, facts: Facts, *, is_of_run: bool = False) -> Reason:

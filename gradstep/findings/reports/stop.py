@@ -112,8 +112,8 @@ def _check(session: PassSession) -> str:
 
 def _of_a_call_alike(session: PassSession) -> Iterator[Row]:
     """Say so where the lines were noted in another call."""
-    engine = engine_of(session.roots)
-    if like := next(filter(None, map(engine.taken_from, session.order)), ""):
+    places = engine_of(session.roots).places
+    if places and (like := next(filter(None, map(places.taken_from, session.order)), "")):
         yield "note", f"lines and modules are those of {like}, whose graph is alike"
 
 
@@ -130,7 +130,7 @@ def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:
 
 
 def _trouble(root: Any) -> str:
-    held = engine_of((root,)).user_tensor(root)
+    held = engine_of((root,)).reading.user_tensor(root)
     shown = value(held) if is_tensor(held) else None
     return "" if shown is None else shown.statistics.trouble
 

@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from gradstep.capturing.names import Names
 from gradstep.contract.insides import insides_of
-from gradstep.contract.lookup import engine_of_call
-from gradstep.contract.protocol import Engine
+from gradstep.contract.lookup import engine_of_call, numbers_of, running_of
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.checking import Progress
 from gradstep.findings.facts import LIVE, Fact, Facts, Given, Look, lacking
@@ -106,7 +105,7 @@ class Watch:
         finally:
             if self.facts.failures.noted():
                 self._run.add_incomplete(index)
-            with within_fence("the names of leaves"), engine_of_call(call).unseen():
+            with within_fence("the names of leaves"), running_of(call).unseen():
                 names.keep_leaves()
 
     def end(self, *, is_cut_short: bool) -> Facts:
@@ -122,12 +121,13 @@ class Watch:
     ) -> bool | Gradients:
         entered = process_time()  # other programs may run beside this one
         engine, line = engine_of_call(call), call.line
+        running = running_of(call)
         is_dry = False
         with within_fence("whether a call is a dry run"):
-            is_dry = engine.reads_unwritten(call)
+            is_dry = running.reads_unwritten(call)
         if is_dry:
             self.facts.dry_runs += 1
-            gradients = carried_out(partial(engine.run, call))
+            gradients = carried_out(partial(running.run, call))
             return gradients if call.is_grad else True
         last, self._line = self._line, (line, call.is_grad)
         self._follows[last] = self._line
@@ -139,11 +139,11 @@ class Watch:
         facts = CallFacts(index, kind, number, source, "leaves", began=perf_counter())  # type: ignore[arg-type]
         closely = False
         look = Look(engine, call, names, facts, ())
-        with within_fence(facts.title), engine.unseen():
-            closely = self._is_looked_at(engine, call, nth)
+        with within_fence(facts.title), running.unseen():
+            closely = self._is_looked_at(call, nth)
             self._before(look, closely=closely)
         before = None
-        with within_fence(f"the leaves of {facts.title}"), engine.unseen():
+        with within_fence(f"the leaves of {facts.title}"), running.unseen():
             before = self._leaves.before(engine, call, lambda: names)
         self._run.add_begun(facts)
         started, own = perf_counter(), process_time()
@@ -156,10 +156,11 @@ class Watch:
             self._run.add_ended(told, (), None)
             raise
         seconds, own = perf_counter() - started, process_time() - own
-        with within_fence(f"what {facts.title} made"), engine.unseen():
+        with within_fence(f"what {facts.title} made"), running.unseen():
             self._note_reached_inside()
             described = () if before is None else self._leaves.after(engine, before)
-            loss = engine.scalar_statistics(call.roots[0]) if len(call.roots) == 1 else None
+            root, *more = call.roots
+            loss = None if more else numbers_of(root).scalar_statistics(root)
             told = replace(
                 facts,
                 seconds=seconds,
@@ -183,27 +184,28 @@ class Watch:
             following = self._follows.get(self._line, self._line)
             level = self._account.wanted(self._counts[following] + 1).level
             is_wanted = level == self._schedule.full
-            self._is_traced = engine.describe_ops(on=is_wanted) and is_wanted
+            tracing = engine.tracing
+            self._is_traced = bool(tracing and tracing.describe_ops(on=is_wanted)) and is_wanted
         return answer
 
-    def _is_looked_at(self, engine: Engine, call: BackwardCall, nth: int) -> bool:
+    def _is_looked_at(self, call: BackwardCall, nth: int) -> bool:
         """Return whether to look at a call closely: also where a loss is not finite."""
         if self._is_traced or self._schedule.requires(nth):
             return True
-        losses = map(engine.scalar_statistics, call.roots)
+        losses = map(numbers_of(call.roots[0]).scalar_statistics, call.roots)
         return any(loss is not None and loss.trouble for loss in losses)
 
     def _before(self, look: Look, *, closely: bool) -> None:
         """Look at a call and, if ``closely``, at its graph."""
         engine, call, names, facts = look.engine, look.call, look.names, self.facts
-        look.losses = [engine.user_tensor(root) for root in call.roots]
+        look.losses = [engine.reading.user_tensor(root) for root in call.roots]
         for fact in self._gathered:
             fact.before(look)
         if not closely:
             return
         self._looks[self._line] += self._is_traced
         look.looks, look.is_traced = self._looks[self._line], self._is_traced
-        look.order = engine.plan(call.roots).order
+        look.order = engine.reading.plan(call.roots).order
         self._nodes[look.facts.index] = len(look.order)
         self._names = facts.names = names
         facts.looked_at.append(look.facts.index)
@@ -211,7 +213,7 @@ class Watch:
             fact.closely(look)
         findings = findings_of(tuple(call.roots), names, facts.given)  # their graph is read once
         # which has found names of what only ops know
-        self._leaves.learn(engine, engine.accumulated(call), names)
+        self._leaves.learn(engine, running_of(call).accumulated(call), names)
         reasons = [finding.reason for finding in findings]
         missed = {name for each in reasons if isinstance(each, Unreached) for name in each.leaves}
         leaves = [leaf for leaf in names.tensors() if names.of(leaf) in missed] if missed else []
@@ -305,7 +307,7 @@ class Watch:
             elif explains:
                 passed = passed_in(session)
             runs_again = not is_finite and passed is None
-            runs_again = runs_again and not look.engine.may_run_user_code(look.call)
+            runs_again = runs_again and not running_of(look.call).may_run_user_code(look.call)
             if runs_again and not session.cursor.driver.why_not_replayable(0):
                 ended = session.abort
         finally:

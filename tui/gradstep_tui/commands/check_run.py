@@ -122,7 +122,8 @@ def _look_at_tensor(watch: Watch, subject: Found) -> None:
     tensors, engine = tensors_in(subject.root)
     seed = None if subject.root.numel() == 1 else subject.root.detach().new_ones(subject.root.shape)
     with user_code():
-        watch(engine.call(tensors, seed, True, False), subject.names, 1)
+        running = engine.running or engine.cannot("run a backward pass")
+        watch(running.call(tensors, seed, True, False), subject.names, 1)
 
 
 def report_on(

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gradstep.console.session import Session
-from gradstep.contract.lookup import engine_of_call
+from gradstep.contract.lookup import running_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
@@ -59,7 +59,7 @@ class FailOn:
             looked = self.look(call)
             self._seen_in, self._runs_again = "", self.look.undone
             return looked
-        run = None if self._runs_once else engine_of_call(call).kept_run(call)
+        run = None if self._runs_once else running_of(call).kept_run(call)
         if run is None:
             return None
         self._seen_in, self._runs_again = "", False

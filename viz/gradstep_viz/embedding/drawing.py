@@ -78,7 +78,7 @@ def draw(request: Request, store: Store | None = None) -> Drawing:
 
 def _require_kept(roots: Any) -> None:
     tensors, engine = tensors_in(roots)
-    if any(node.is_freed for node in engine.plan(engine.tensors(tensors)).order):
+    if any(node.is_freed for node in engine.reading.plan(engine.reading.tensors(tensors)).order):
         raise CodeFailed(
             "the graph was freed by a backward() of the code",
             remedy="leave that out: the document runs the pass itself",

@@ -115,7 +115,7 @@ def explain_node(session: PassSession, index: int) -> Explanation:
     graph = session.graph
     if graph.kinds[index] == "op":
         return _explain(session, Asked("", index, None))
-    leaf = _subject(session).leaf(session.order[index])
+    leaf = _subject(session).engine.leaf(session.order[index])
     name = graph.variables.get(index) or graph.address(index)
     return _explain(session, Asked(name, index, leaf))
 

@@ -28,7 +28,8 @@ def absent(subject: Subject, asked: Asked) -> Explanation:
     cuts_of_leaf = [cut for cut, leaves in cuts(subject) if any(leaf is tensor for leaf in leaves)]
     if cuts_of_leaf:
         return _cut(asked, cuts_of_leaf)
-    departure = subject.engine.departure(tensor)
+    tracing = subject.engine.tracing
+    departure = None if tracing is None else tracing.departure(tensor)
     if departure is not None:
         rows = [
             ("likely", (f"{departure.how} took a value computed from {name} out of the "

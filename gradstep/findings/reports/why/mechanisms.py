@@ -112,11 +112,10 @@ def _zero_leaf(session: PassSession, index: int, name: str) -> str:
         node = stack.pop(0)
         if node is None:
             continue
-        leaf = engine.leaf(node) if node.kind == LEAF else None
-        held = None if leaf is None else value(engine.user_tensor(leaf))
-        if held is not None and held.statistics.is_zero:
-            return session.names.of(engine.user_tensor(leaf))
-        if node.kind != LEAF and engine.stem(node) in _PRODUCTS:
+        leaf = engine.leaf(node)
+        if leaf is not None and (held := value(leaf)) is not None and held.statistics.is_zero:
+            return session.names.of(leaf)
+        if node.kind != LEAF and engine.reading.stem(node) in _PRODUCTS:
             after = [resolve(edge)[0] for edge in node.edges]
             stack += [target for target in after if target is not None and id(target) not in seen]
             seen.update(map(id, after))

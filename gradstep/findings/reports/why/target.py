@@ -50,7 +50,7 @@ def find(session: PassSession, subject: Subject, text: str) -> Asked:
         if graph.kinds[index] != "op" and wanted in (
             graph.address(index), graph.variables.get(index)
         ):  # fmt: skip
-            return Asked(wanted, index, subject.leaf(subject.order[index]))
+            return Asked(wanted, index, subject.engine.leaf(subject.order[index]))
     try:
         index = session.breakpoints.locate(wanted)[0]
     except UnknownAddress:
@@ -60,7 +60,7 @@ def find(session: PassSession, subject: Subject, text: str) -> Asked:
             f"no tensor and no node is called '{text}'", hint or _leaves(session)
         ) from None
     if graph.kinds[index] != "op":
-        return Asked(graph.address(index), index, subject.leaf(subject.order[index]))
+        return Asked(graph.address(index), index, subject.engine.leaf(subject.order[index]))
     return Asked("", index, None)
 
 
@@ -79,7 +79,7 @@ def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
 def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
     """Yield every tensor that the program names and this engine owns, by each of its names."""
     for tensor in subject.names.tensors():
-        if subject.engine.owns(tensor):
+        if subject.engine.reading.owns(tensor):
             yield subject.names.of(tensor), tensor
     for name, module in subject.names.modules.items():
         for path, parameter in named_parameters(module):
@@ -92,7 +92,7 @@ def of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
         return Asked(name, subject.leaves[id(tensor)][0], tensor)
     if tensor.is_leaf or not tensor.requires_grad:
         return Asked(name, None, tensor)
-    node, number = resolve(subject.engine.tensors((tensor,))[0].edge)
+    node, number = resolve(subject.engine.reading.tensors((tensor,))[0].edge)
     for index, other in enumerate(subject.order):
         if other is node:
             return Asked(name, index, tensor, number)

@@ -89,7 +89,7 @@ def _viewed_node(subject: Subject, at: int) -> int:
 
 
 def _is_number(subject: Subject, root: Any) -> bool:
-    extent = subject.engine.tensor_extent(root) if is_tensor(root) else None
+    extent = subject.engine.reading.extent(root) if is_tensor(root) else None
     return extent is not None and extent.shape is not None and prod(extent.shape) == 1
 
 
@@ -104,7 +104,7 @@ def _shapes(subject: Subject, node: Node) -> list[Shape]:
     for edge in node.edges:
         target = resolve(edge)[0]
         if target is not None:
-            leaf = subject.leaf(target) if target.kind == LEAF else None
+            leaf = subject.engine.leaf(target) if target.kind == LEAF else None
             shape = target.output_shape if leaf is None else tuple(leaf.shape)
             if shape is not None:
                 shapes.append(tuple(shape))

@@ -234,7 +234,7 @@ def find_not_finite(subject: Subject) -> Iterator[Reason]:
     infinite on purpose, and leave the loss finite.  A NaN in values without a gradient that leaves
     the loss finite is a note: other elements were picked.  Of a forward pass that was not traced,
     what the graph itself tells of the loss."""
-    values = ForwardValues(subject.engine, subject.origins)
+    values = ForwardValues(subject.engine.reading, subject.origins)
     roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
     results = [result for op in ops for result in outputs_of(op) if is_computed(result)]
@@ -246,8 +246,8 @@ def find_not_finite(subject: Subject) -> Iterator[Reason]:
             is_left_out = starts is results and not origin[0].requires_grad
             yield replace(_beginning(subject, values, origin, trouble), is_note=is_left_out)
             return
-    for root in () if subject.origins else subject.engine.tensors(subject.roots):
-        known = subject.engine.statistics(subject.user_tensor(root))
+    for root in () if subject.origins else subject.engine.reading.tensors(subject.roots):
+        known = subject.numbers.statistics(subject.user_tensor(root))
         if known is not None and known.trouble:
             index = subject.order.index(resolve(root.edge)[0])
             if (began := forward_cause(subject, index)) is not None:
@@ -289,10 +289,10 @@ def _forward_of(subject: Subject, node: Node) -> tuple[ForwardValues, Any, Itera
     came from: of what was traced, or else of what the graph itself tells."""
     kept = None if isinstance(node.record, OpRecord) else subject.kept_forward
     if kept is None:
-        return ForwardValues(subject.engine, subject.origins), node.record, subject.origins
-    ends = [resolve(root.edge) for root in subject.engine.tensors(subject.roots)]
+        return ForwardValues(subject.engine.reading, subject.origins), node.record, subject.origins
+    ends = [resolve(root.edge) for root in subject.engine.reading.tensors(subject.roots)]
     roots = [(kept.records[end], nr) for end, nr in ends if end in kept.records]
-    return ForwardValues(subject.engine, kept), kept.records.get(node), roots
+    return ForwardValues(subject.engine.reading, kept), kept.records.get(node), roots
 
 
 def _saved(
@@ -320,7 +320,7 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
         node = subject.order[place]
         if node.kind == LEAF:
             leaf = subject.engine.leaf(node)
-            known = None if leaf is None else subject.engine.statistics(subject.user_tensor(leaf))
+            known = None if leaf is None else subject.numbers.statistics(leaf)
             if known is not None and known.amount(trouble):
                 name = subject.names.of(leaf) or "a leaf"
                 return Beginning(
@@ -356,7 +356,7 @@ def _spoils(
 
 def _saved_values(subject: Subject, node: Node) -> Iterator[tuple[str, Value]]:
     for name, kept, _ in node.saved():
-        if (shown := value(subject.engine.kept_tensor(node, name, kept))) is not None:
+        if (shown := value(subject.numbers.kept_tensor(node, name, kept))) is not None:
             yield name, shown
 
 

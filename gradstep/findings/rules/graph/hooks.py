@@ -21,9 +21,9 @@ from gradstep.graph.model import Source
 def find_duplicates(subject: Subject) -> Iterator[Reason]:
     """Yield one reason per hook that sits more than once in the same place."""
     for index, node in enumerate(subject.order):
-        leaf = subject.leaf(node)
+        leaf = subject.engine.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
-        for table in subject.engine.hooks(node):
+        for table in subject.engine.reading.hooks(node):
             for hook, lines in _repeated(table):
                 yield _reason(hook, lines, place, index)
     for where, module in _modules(subject):

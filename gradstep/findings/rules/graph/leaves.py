@@ -198,7 +198,8 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Rea
     """Yield the leaves that the program names and the pass does not reach; not those, given by
     identity, that are ``explained`` by a cut."""
     left = [leaf for leaf in _not_reached(subject) if id(leaf) not in explained]
-    departures = {id(leaf): subject.engine.departure(leaf) for leaf in left}
+    tracing = subject.engine.tracing
+    departures = {id(leaf): tracing.departure(leaf) if tracing else None for leaf in left}
     yield from _handed_out(subject, left, departures)
     left = [leaf for leaf in left if departures[id(leaf)] is None]
     aside, others = _of_patterns(subject, left), subject.of_other_optimizers
@@ -220,7 +221,7 @@ def _not_reached(subject: Subject) -> Iterator[Any]:
     """Yield the leaves that the program names and the pass does not reach."""
     for tensor in subject.names.tensors():
         if (
-            subject.engine.owns(tensor)
+            subject.engine.reading.owns(tensor)
             # a view that was made without gradients is a leaf, too
             and insides_of(tensor).base(tensor) is None
             and tensor.is_leaf
@@ -245,7 +246,8 @@ def _handed_out(
 
 def _unused(subject: Subject, leaves: Sequence[Any]) -> Iterator[Reason]:
     """Yield leaves of which no other reason is known than that their modules did not run."""
-    idle = (subject.names.idle(subject.engine.has_run) if leaves else None) or set()
+    tracing = subject.engine.tracing
+    idle = (subject.names.idle(tracing.has_run) if leaves and tracing else None) or set()
     if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) in idle):
         yield OfIdleModules(leaves=names, is_note=True)
     if names := tuple(subject.name(leaf) for leaf in leaves if id(leaf) not in idle):
@@ -299,7 +301,9 @@ def find_shared(subject: Subject) -> Iterator[Reason]:
     """Yield leaves that several ops use."""
     targets = (resolve(edge)[0] for node in subject.order for edge in node.edges)
     uses = Counter(
-        id(subject.leaf(target)) for target in targets if target is not None and target.kind == LEAF
+        id(subject.engine.leaf(target))
+        for target in targets
+        if target is not None and target.kind == LEAF
     )
     shared = [(leaf, uses[key]) for key, (_, leaf) in subject.leaves.items() if uses[key] > 1]
     if shared:

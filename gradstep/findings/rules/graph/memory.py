@@ -57,12 +57,12 @@ def kept_by_module(subject: Subject) -> Counter[str]:
     engine = subject.engine
     seen: set[int | None] = {None}
     for _, leaf in subject.leaves.values():
-        known = engine.tensor_extent(leaf)
+        known = engine.reading.extent(leaf)
         seen.add(None if known is None else known.storage)
     sizes: Counter[str] = Counter()
     for index, node in subject.ops():
         for _, value, state in node.saved():
-            extent = None if value is None or state != "kept" else engine.extent(value)
+            extent = None if value is None or state != "kept" else engine.reading.extent(value)
             if extent is None or (extent.storage is not None and extent.storage in seen):
                 continue
             seen.add(extent.storage)

@@ -54,7 +54,7 @@ class OutOfReach(Reason):
 def find_out_of_reach(subject: Subject) -> Iterator[Reason]:
     """Yield losses that compare probabilities with targets outside of 0 to 1, or the result of a
     bounded function with targets a quarter of which are beyond its bounds."""
-    values = ForwardValues(subject.engine, subject.origins)
+    values = ForwardValues(subject.engine.reading, subject.origins)
     for record in subject.records:
         if not isinstance(record, OpRecord) or len(record.inputs) < 2:
             continue

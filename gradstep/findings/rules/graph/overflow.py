@@ -46,7 +46,7 @@ def find_overflow(subject: Subject) -> Iterator[Reason]:
     ]
     if not halves:
         return
-    values = ForwardValues(subject.engine, subject.origins)
+    values = ForwardValues(subject.engine.reading, subject.origins)
     for record in halves:
         for origin in outputs_of(record):
             known = values.statistics(origin)

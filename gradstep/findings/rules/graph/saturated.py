@@ -121,7 +121,7 @@ def find_saturated(subject: Subject) -> Iterator[Reason]:
             continue
         result = next((kept for word, kept, state in node.saved()
                        if word == "result" and state == "kept"), None)  # fmt: skip
-        tensor = subject.engine.kept_tensor(node, "result", result) if result is not None else None
+        tensor = subject.numbers.kept_tensor(node, "result", result) if result is not None else None
         array = None if tensor is None else array_of(tensor)
         if array is None or array.ndim < 2 or not 0 < array.size <= _MOST:
             continue
@@ -166,7 +166,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
 
 def _is_learned(subject: Subject) -> bool:
     """Return whether the loss is so small that a network may be sure of each answer."""
-    losses = [subject.engine.scalar_statistics(root) for root in subject.roots]
+    losses = [subject.numbers.scalar_statistics(root) for root in subject.roots]
     return all(known is not None and abs(known.scalar or 1.0) < _LEARNED for known in losses)
 
 
@@ -212,7 +212,7 @@ def _given(subject: Subject, index: int) -> str:
     first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
     if not isinstance(first, tuple):
         return ""
-    known = ForwardValues(subject.engine, subject.origins).statistics(first)
+    known = ForwardValues(subject.engine.reading, subject.origins).statistics(first)
     if known is None or known.trouble:
         return ""
     return format_range(known)

@@ -133,7 +133,7 @@ def find_changed(subject: Subject) -> Iterator[Reason]:
         for name, value, state in node.saved():
             if state == "changed":
                 lines = node.changed_at(name)
-                detached = subject.engine.is_detached(value)
+                detached = subject.engine.reading.is_detached(value)
                 by_step = bool(lines) and ".step(" in getline(*lines[0][:2])
                 saved = (by_step and _leaf(subject, node)) or name  # it changes nothing but leaves
                 other = Source(*lines[0]) if lines else None
@@ -147,9 +147,13 @@ def _leaf(subject: Subject, node: Node) -> str:
     names = []
     nodes = [resolve(edge)[0] for edge in node.edges]
     for base in nodes:
-        while base is not None and subject.engine.stem(base) in _VIEWS:
+        while base is not None and subject.engine.reading.stem(base) in _VIEWS:
             base = resolve(base.edges[0])[0]
-        if base is not None and base.kind == LEAF and (leaf := subject.leaf(base)) is not None:
+        if (
+            base is not None
+            and base.kind == LEAF
+            and (leaf := subject.engine.leaf(base)) is not None
+        ):
             names.append(subject.name(leaf))
     return names[0] if len(names) == 1 else ""
 

@@ -11,7 +11,7 @@ from typing import Any
 from gradstep.capturing.names import Names
 from gradstep.contract.lookup import engine_of
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
-from gradstep.contract.protocol import Engine, KeptForward
+from gradstep.contract.protocol import Engine, KeptForward, Numbers
 from gradstep.findings.facts import LIVE, Forward, Given
 from gradstep.graph.model import Graph, Source
 from gradstep.records import LEAF, Node
@@ -41,9 +41,14 @@ class Subject:
         return engine_of(self.roots)
 
     @cached_property
+    def numbers(self) -> Numbers:
+        """What reads the numbers of its tensors."""
+        return self.engine.numbers or self.engine.cannot("read numbers")
+
+    @cached_property
     def leaves(self) -> dict[int, tuple[int, Any]]:
         """The leaves that get a gradient, by identity: position in the plan, and tensor."""
-        pairs = ((index, self.leaf(node)) for index, node in enumerate(self.order))
+        pairs = ((index, self.engine.leaf(node)) for index, node in enumerate(self.order))
         return {id(leaf): (index, leaf) for index, leaf in pairs if leaf is not None}
 
     @cached_property
@@ -64,13 +69,9 @@ class Subject:
         ids: set[int] = set().union(*(ids for _, _, ids in self.names.trained()))
         return set() if ids.isdisjoint(self.leaves) else ids
 
-    def leaf(self, node: Node) -> Any:
-        """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
-        return self.user_tensor(self.engine.leaf(node)) if node.kind == LEAF else None
-
     def user_tensor(self, tensor: Any) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
-        return None if tensor is None else self.engine.user_tensor(tensor)
+        return None if tensor is None else self.engine.reading.user_tensor(tensor)
 
     def ops(self) -> Iterator[tuple[int, Node]]:
         """Yield the nodes that have a rule, with their positions; of a change through a view, the
@@ -97,7 +98,7 @@ class Subject:
         """The roots that were traced, by what they came from."""
         self._require(Forward)
         known = {}
-        for root in self.engine.tensors(self.roots):
+        for root in self.engine.reading.tensors(self.roots):
             at = root.record
             if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
                 known[at] = self.user_tensor(root)
@@ -107,7 +108,8 @@ class Subject:
     def kept_forward(self) -> KeptForward | None:
         """What the graph itself tells of the forward pass; its records then belong to the plan."""
         self._require(Forward)
-        kept = self.engine.kept_forward(self.roots, self.order)
+        forward = self.engine.forward
+        kept = None if forward is None else forward.kept_forward(self.roots, self.order)
         if kept is not None:
             order = enumerate(self.order)
             self._indices.update({kept.records.get(node): index for index, node in order})

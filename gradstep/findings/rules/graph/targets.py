@@ -194,8 +194,8 @@ def _share(one: Record, other: Record) -> bool:
 def _name_of(subject: Subject, record: Record) -> str:
     """Return what the program calls a result, "" where it has no name."""
     for tensor in subject.names.tensors():
-        if subject.engine.owns(tensor) and not tensor.is_leaf:
-            (seen,) = subject.engine.tensors([tensor])
+        if subject.engine.reading.owns(tensor) and not tensor.is_leaf:
+            (seen,) = subject.engine.reading.tensors([tensor])
             if isinstance(seen.record, tuple) and seen.record[0] is record:
                 return subject.names.of(tensor)
     return ""

@@ -15,7 +15,6 @@ from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
-from gradstep.records import LEAF
 
 _ASIDE: Final = 100.0
 """Times as large, and the gradient does not vanish on the way to there."""
@@ -56,22 +55,17 @@ class Ways(Fact):
         engine, names = look.engine, look.names
         sizes: dict[int, float] = {}
         for index, node in enumerate(session.order):
-            leaf = engine.leaf(node) if node.kind == LEAF else None
-            if leaf is None:
+            if (leaf := engine.leaf(node)) is None:
                 continue
-            own = engine.user_tensor(leaf)
-            self.places.setdefault(names.of(own), index)
+            self.places.setdefault(names.of(leaf), index)
             totals = [incoming.total for incoming in session.inspector.incoming(index)]
             size = max((total.statistics.rms for total in totals if total is not None), default=0.0)
-            if size > 0 and len(leaf._shape or ()) > 1:
+            if size > 0 and len(node.output_shape or ()) > 1:
                 sizes[index] = size
         by_size = sorted(sizes, key=sizes.__getitem__)
         senders = session.graph.senders()
         users = {index: {*_users_of_leaf(session, index, senders)} for index in sizes}
-        called = {
-            index: names.of(engine.user_tensor(engine.leaf(session.order[index])))
-            for index in sizes
-        }
+        called = {index: names.of(engine.leaf(session.order[index])) for index in sizes}
         for index in {*by_size[:_ENDS], *by_size[-_ENDS:]}:
             links = main_way(session, index)
             on_way = {link.index for link in links}

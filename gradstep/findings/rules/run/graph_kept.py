@@ -53,12 +53,12 @@ class Chains(Fact):
         engine, names = look.engine, look.names
         for tensor in names.tensors():
             name = names.of(tensor)
-            if look.line is None or not engine.owns(tensor) or tensor.is_leaf:
+            if look.line is None or not engine.reading.owns(tensor) or tensor.is_leaf:
                 continue
             if tensor.requires_grad and assigned_from_itself(name, look.line.file):
                 counts = self.sizes.setdefault(name, [])
                 if len(counts) <= _KEPT and not (counts and counts[-1] > _LONG):
-                    counts.append(len(engine.plan(engine.tensors([tensor])).order))
+                    counts.append(len(engine.reading.plan(engine.reading.tensors([tensor])).order))
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from gradstep.findings.facts.history import histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import initialized_at_random
 from gradstep.findings.source_lines import assigned, calls_of
-from gradstep.records import LEAF
 
 _ROUNDING = 1e-3
 _INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")
@@ -28,9 +27,8 @@ class FirstValues(Fact):
     def closely(self, look: Look) -> None:
         if look.looks > FIRST_LOOKS:
             return
-        engine = look.engine
         for node in look.order:
-            leaf = engine.user_tensor(engine.leaf(node)) if node.kind == LEAF else None
+            leaf = look.engine.leaf(node)
             if leaf is not None and (name := look.names.of(leaf)) and has_equal_rows(leaf):
                 self.equal_rows.setdefault(name, ref(leaf))
 

@@ -37,7 +37,7 @@ class LowestTerms(Fact):
 
     def closely(self, look: Look) -> None:
         engine, names = look.engine, look.names
-        roots = engine.tensors(engine.user_tensor(root) for root in look.call.roots)
+        roots = engine.reading.tensors(engine.reading.user_tensor(root) for root in look.call.roots)
         record = roots[0].record[0] if roots and isinstance(roots[0].record, tuple) else None
         if not isinstance(record, OpRecord) or record.name not in ("add", "sub"):
             return
@@ -53,8 +53,8 @@ class LowestTerms(Fact):
         named = {
             seen.record[0]: names.of(tensor)
             for tensor in names.tensors()
-            if engine.owns(tensor) and not tensor.is_leaf
-            for seen in engine.tensors([tensor])
+            if engine.reading.owns(tensor) and not tensor.is_leaf
+            for seen in engine.reading.tensors([tensor])
             if isinstance(seen.record, tuple)
         }
         name = named.get(smallest) or f"the term that {smallest.name} makes"

@@ -40,9 +40,9 @@ class Results(Fact):
             return
         engine, names = look.engine, look.names
         for tensor in names.tensors():
-            if not engine.owns(tensor) or tensor.is_leaf or not tensor.requires_grad:
+            if not engine.reading.owns(tensor) or tensor.is_leaf or not tensor.requires_grad:
                 continue
-            (seen,) = engine.tensors([tensor])
+            (seen,) = engine.reading.tensors([tensor])
             record = seen.record[0] if isinstance(seen.record, tuple) else None
             first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
             if (

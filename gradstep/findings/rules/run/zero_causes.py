@@ -14,7 +14,6 @@ from gradstep.findings.reports.why.births import births
 from gradstep.findings.reports.why.mechanisms import zero_reason
 from gradstep.findings.zeros import Cancels, MadeByHook, PartUnused, SendsZero, ZeroSeed
 from gradstep.graph.addresses import node_text
-from gradstep.records import LEAF
 
 _JOINING: Final = (
     "cat", "stack", "constant_pad_nd", "pad", "index_put", "index_copy", "scatter",
@@ -31,10 +30,10 @@ def zero_causes(session: PassSession, name: Callable[[Any], str]) -> Mapping[str
     causes = {}
     engine = engine_of(session.roots)
     for index, node in enumerate(session.order):
-        leaf = engine.leaf(node) if node.kind == LEAF else None
+        leaf = engine.leaf(node)
         totals = [] if leaf is None else session.inspector.incoming(index)
         if totals and all(is_zero(incoming.total) for incoming in totals):
-            causes[name(engine.user_tensor(leaf))] = _cause(session, index)
+            causes[name(leaf)] = _cause(session, index)
     return causes
 
 
