@@ -167,7 +167,7 @@ def _difference(console: Console, operands: Operands) -> str:
         rows.append((f"{leaf.name}.grad", *numbers))
     session = console.session
     called = session.edit.called_for_difference
-    again = restore_text(called, "were called for this", session.cursor.driver.restore_note)
+    again = restore_text(called, "were called for this", session.cursor.driver.state.restore_note)
     note = f"\n{again}" if called else ""
     return f"{table_text(rows)}{note}"
 

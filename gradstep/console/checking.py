@@ -63,7 +63,7 @@ def _fresh(session: PassSession) -> set[int]:
     return {
         id(leaf)
         for index, leaf in enumerate(map(engine.leaf, session.order))
-        if leaf is not None and driver.grad_before(index) is None
+        if leaf is not None and driver.leaves.grad_before(index) is None
     }
 
 

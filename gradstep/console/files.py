@@ -109,7 +109,7 @@ def _abort(console: Console, operands: Operands) -> str:
     console.leaving = "abort"
     session = console.session
     ran = [index for index, effect in session.effects.items() if effect.user_code]
-    return restore_text(ran, "have run", session.cursor.driver.restore_note) if ran else ""
+    return restore_text(ran, "have run", session.cursor.driver.state.restore_note) if ran else ""
 
 
 def _rank(console: Console, operands: Operands) -> str:

@@ -36,7 +36,7 @@ def _about_program(console: Console) -> str:
     """Say so where the program's own ``.grad`` are not those that are shown."""
     cursor = console.session.cursor
     end = len(cursor.history)
-    if cursor.position == end or not cursor.driver.program_stays:
+    if cursor.position == end or not cursor.driver.undoing.program_stays:
         return ""
     where = step_number(end - 1)
     return f"in the program, each .grad is as it was behind {where}: going back moves in the record"
@@ -78,7 +78,8 @@ def history(console: Console, operands: Operands) -> str:
     text += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
     if usage.dropped:
         text += f"\n{plural(usage.dropped, 'record')} dropped; they are computed again when needed"
-    if graph := console.session.cursor.driver.kept_bytes():
+    control = console.session.cursor.driver.control
+    if control is not None and (graph := control.kept_bytes()):
         text += (
             f"\nthe graph is kept too, {format_bytes(graph)}, until the program drops its loss "
             "(not with --no-replay)"

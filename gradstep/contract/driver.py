@@ -92,139 +92,14 @@ class CannotRunAgain(Exception):
     """A second run of a pass ends: to go on would do once more what cannot be undone."""
 
 
-class DriverDefaults(Protocol):
-    """What few drivers have to do; here is what the others answer: their Steps are made when nodes
-    run, and going back is a matter of sums."""
+class PassState(Protocol):
+    """What a pass holds, and what its nodes did beside sending gradients."""
 
-    @property
-    def program_stays(self) -> bool:
-        """Whether going back leaves the program's state as it is where the pass has halted."""
-        return False
-
-    def only_forward(self) -> None:
-        """Leave what a node did that raises, as a plain pass does, and hand out steps while the
-        pass runs, where their gradients would take much memory until it ends: nobody will go
-        back."""
-        return
-
-    def halt_within(self, nbytes: int) -> None:
-        """Run on no farther at a time than the gradients of the nodes take about these bytes."""
-        return
-
-    def host(self, body: Callable[[], Any]) -> Any:
-        """Run ``body``, which drives the pass, while the engine may use this thread; returns what
-        ``body`` returns."""
-        return body()
-
-    def measure(self) -> None:
-        """Have the seconds of each Step be those that its node takes, on a device the device's
-        own; this costs a little at each node."""
-        return
-
-    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
-        """Keep what a graph of the pass, which is over, shows of the program as it is now, so that
-        the graph can be made later; ``gradients`` are those of its Steps.
-
-        Returns:
-            What describes them as they are now; None where a graph can only be made at once.
-        """
-        return None
-
-    def catch_up(self) -> None:
-        """Make the Steps that were deferred."""
-        return
-
-    def added(self, index: int) -> Any:
-        """Return what the leaf at node ``index``, of which a Step is due or is not needed for that,
-        had added, after hooks: its ``.grad`` where that is it; None where only its Step tells."""
-        return None
-
-    def redo_state(self, step: Step) -> None:
-        """Do to the program's state what ``step`` did, but not to the pending sums."""
-        return
-
-    def step_when_run(self, step: Step) -> Step:
-        """Return ``step``, with copies of those of its gradients that user code has changed in
-        place since."""
-        return step
-
-    def entered(self, seed: Any) -> Any:
-        """Return a gradient that entered, as it was then."""
-        return seed
-
-    def why_not_replayable(self, start: int) -> str:
-        """Return why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
-        return ""
-
-    def why_not_restartable(self, start: int) -> str:
-        """Return why no second pass can run from ``start`` on, as :meth:`restarted` returns one; ""
-        if one can."""
-        return ""
-
-    def repeating(self) -> AbstractContextManager[None]:
-        """Allow :meth:`repeat` for a while."""
-        return nullcontext()
-
-    def in_engine_thread(self, work: Callable[[], None], *, halted: bool = True) -> None:
-        """Do ``work`` where the engine runs, or has run, in the state of the program's thread; with
-        ``halted``, inside a hook in which it is halted, too."""
-        work()
-
-    def unreduced(self, step: Step) -> Sequence[Any] | None:
-        """Return what the rule of a node made before it was summed to the shapes of the inputs;
-        None where that is the same, or cannot be told."""
-        return None
-
-    def kept_bytes(self) -> int:
-        """Return the bytes of saved values that are kept though the program's call would have freed
-        them by now, each memory once."""
-        return 0
-
-    def summed_up(self, step: Step) -> Any:
-        """Return what the ``.grad`` of a leaf is by the record of its node: what it was before, and
-        what arrived; what it became, where a hook changed that or the record cannot tell."""
-        return step.after
-
-    def state_before(self, start: int) -> AbstractContextManager[None]:
-        """Restore the program's state as it was before node ``start`` ran, for a while."""
-        return nullcontext()
-
-    def retain_graph(self) -> None:
-        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
-        return
-
-    def close(self) -> None:
-        """End what waits for the pass to continue: it is over."""
-        return
-
-
-class Driver(DriverDefaults, Protocol):
-    """Runs, records, undoes and redoes the nodes of one backward pass."""
-
-    muted_edges: set[tuple[int, int]]
-    """Edges along which nothing is sent, by node and output."""
-    muted_hooks: set[tuple[int, int]]
-    """Hooks that are not called, by node and id."""
     intercept: Interceptor | None
     """Decides about backward calls that nodes make."""
     read_only: str
     """Why this pass can be looked at, not changed; "" if it can be changed.  Going back and forth
     in one that cannot leaves the program's state alone."""
-
-    @property
-    def call(self) -> BackwardCall:
-        """The call that is carried out."""
-        ...
-
-    @property
-    def order(self) -> Sequence[Any]:
-        """The nodes that run, in their order."""
-        ...
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of the whole graph, of which not all may run."""
-        ...
 
     @property
     def pending(self) -> Pending:
@@ -248,18 +123,13 @@ class Driver(DriverDefaults, Protocol):
         ...
 
     @property
-    def failed_in(self) -> str:
-        """The hook that raised last."""
-        ...
-
-    @property
     def nested(self) -> list[Nested]:
         """The passes that ran inside the node that runs."""
         ...
 
     @property
-    def restore_note(self) -> str:
-        """What is put back of what user code changed, before it runs again, and what is not."""
+    def failed_in(self) -> str:
+        """The hook that raised last."""
         ...
 
     @property
@@ -267,8 +137,235 @@ class Driver(DriverDefaults, Protocol):
         """How often memory was changed in place that gradients may share."""
         ...
 
-    def execute(self, index: int) -> Step:
-        """Run plan node ``index``, and return what it did."""
+    @property
+    def restore_note(self) -> str:
+        """What is put back of what user code changed, before it runs again, and what is not."""
+        ...
+
+    def places(self, node: Any) -> Sequence[Place]:
+        """Return the input buffers of ``node``."""
+        ...
+
+    def entering_seeds(self) -> Sequence[Any]:
+        """Return the gradients of the roots that take part in the pass, in their order."""
+        ...
+
+
+class Undoing(Protocol):
+    """Going back and forth over nodes that have run."""
+
+    def undo(self, step: Step) -> None:
+        """Put everything back to what it was before ``step``, which was the last one."""
+        ...
+
+    def redo(self, step: Step) -> None:
+        """Do what ``step`` did, from its record, calling no user code."""
+        ...
+
+    def redo_state(self, step: Step) -> None:
+        """Do to the program's state what ``step`` did, but not to the pending sums."""
+        ...
+
+    def undo_all(self) -> None:
+        """Undo what the nodes that have run did to the program's state; leave the sums alone."""
+        ...
+
+    def forget(self, start: int) -> None:
+        """Forget what nodes from ``start`` on did; they were undone."""
+        ...
+
+    def state_before(self, start: int) -> AbstractContextManager[None]:
+        """Restore the program's state as it was before node ``start`` ran, for a while."""
+        ...
+
+    def step_when_run(self, step: Step) -> Step:
+        """Return ``step``, with copies of those of its gradients that user code has changed in
+        place since."""
+        ...
+
+    def entered(self, seed: Any) -> Any:
+        """Return a gradient that entered, as it was then."""
+        ...
+
+    @property
+    def program_stays(self) -> bool:
+        """Whether going back leaves the program's state as it is where the pass has halted."""
+        ...
+
+
+class LeafGradients(Protocol):
+    """The gradients of leaves, and how gradients are compared and read."""
+
+    def grad(self, index: int) -> Any:
+        """Return the ``.grad`` of the leaf at node ``index``, as it is in the program now."""
+        ...
+
+    def grad_before(self, index: int) -> Any:
+        """Return the same before the pass: nothing changes it."""
+        ...
+
+    def added(self, index: int) -> Any:
+        """Return what the leaf at node ``index``, of which a Step is due or is not needed for that,
+        had added, after hooks: its ``.grad`` where that is it; None where only its Step tells."""
+        ...
+
+    def summed_up(self, step: Step) -> Any:
+        """Return what the ``.grad`` of a leaf is by the record of its node: what it was before, and
+        what arrived; what it became, where a hook changed that or the record cannot tell."""
+        ...
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        """Return what the rule of a node made before it was summed to the shapes of the inputs;
+        None where that is the same, or cannot be told."""
+        ...
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        """Return the numbers of a gradient."""
+        ...
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Return whether two gradients agree bit for bit."""
+        ...
+
+
+class Rerunning(Protocol):
+    """Another way on from where the pass stands: nodes run again, with what the user changes."""
+
+    muted_edges: set[tuple[int, int]]
+    """Edges along which nothing is sent, by node and output."""
+    muted_hooks: set[tuple[int, int]]
+    """Hooks that are not called, by node and id."""
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        """Replace the ``.grad`` of the leaf at node ``index``."""
+        ...
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        """Return a gradient of these numbers, for an input of node ``index``, or, with ``grad``,
+        for its leaf."""
+        ...
+
+    def fork(self, pending: Pending) -> Replay:
+        """Return an independent pass from ``pending`` on, within :meth:`state_before`."""
+        ...
+
+    def replays(self, index: int) -> bool:
+        """Return whether node ``index``, which has run, can run again in a fork."""
+        ...
+
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        """Return what the node of ``step`` sends when it is called alone, with what it was given,
+        within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""
+        ...
+
+    def repeating(self) -> AbstractContextManager[None]:
+        """Allow :meth:`repeat` for a while."""
+        ...
+
+    def restarted(self, pending: Pending) -> Driver:
+        """Return a driver that reruns everything from ``pending``, user code too, without edits."""
+        ...
+
+    def why_not_replayable(self, start: int) -> str:
+        """Return why nodes from ``start`` on, which have run, cannot run again; "" if they can."""
+        ...
+
+    def why_not_restartable(self, start: int) -> str:
+        """Return why no second pass can run from ``start`` on, as :meth:`restarted` returns one; ""
+        if one can."""
+        ...
+
+
+class EngineControl(Protocol):
+    """An engine of the library's own that runs the pass, and is halted."""
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass, while the engine may use this thread; returns what
+        ``body`` returns."""
+        ...
+
+    def halt_within(self, nbytes: int) -> None:
+        """Run on no farther at a time than the gradients of the nodes take about these bytes."""
+        ...
+
+    def measure(self) -> None:
+        """Have the seconds of each Step be those that its node takes, on a device the device's
+        own; this costs a little at each node."""
+        ...
+
+    def settle(self, gradients: Sequence[Any]) -> Callable[[], StatisticsTable] | None:
+        """Keep what a graph of the pass, which is over, shows of the program as it is now, so that
+        the graph can be made later; ``gradients`` are those of its Steps.
+
+        Returns:
+            What describes them as they are now; None where a graph can only be made at once.
+        """
+        ...
+
+    def catch_up(self) -> None:
+        """Make the Steps that were deferred."""
+        ...
+
+    def in_engine_thread(self, work: Callable[[], None], *, halted: bool = True) -> None:
+        """Do ``work`` where the engine runs, or has run, in the state of the program's thread; with
+        ``halted``, inside a hook in which it is halted, too."""
+        ...
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
+        ...
+
+    def kept_bytes(self) -> int:
+        """Return the bytes of saved values that are kept though the program's call would have freed
+        them by now, each memory once."""
+        ...
+
+    def close(self) -> None:
+        """End what waits for the pass to continue: it is over."""
+        ...
+
+
+class Driver(Protocol):
+    """Runs, records, undoes and redoes the nodes of one backward pass."""
+
+    @property
+    def state(self) -> PassState:
+        """What the pass holds."""
+        ...
+
+    @property
+    def undoing(self) -> Undoing:
+        """What goes back and forth."""
+        ...
+
+    @property
+    def leaves(self) -> LeafGradients:
+        """The gradients of leaves."""
+        ...
+
+    @property
+    def rerunning(self) -> Rerunning | None:
+        """What runs nodes again, None of a pass that can only be looked at."""
+        ...
+
+    @property
+    def control(self) -> EngineControl | None:
+        """What holds the engine that runs the pass, None where nodes run when they are recorded."""
+        ...
+
+    @property
+    def call(self) -> BackwardCall:
+        """The call that is carried out."""
+        ...
+
+    @property
+    def order(self) -> Sequence[Any]:
+        """The nodes that run, in their order."""
+        ...
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of the whole graph, of which not all may run."""
         ...
 
     def record(
@@ -287,45 +384,27 @@ class Driver(DriverDefaults, Protocol):
         when something is read that depends on them."""
         ...
 
+    def run(self, start: int) -> None:
+        """Run everything from plan node ``start`` on, keeping no record."""
+        ...
+
+    def only_forward(self) -> None:
+        """Leave what a node did that raises, as a plain pass does, and hand out steps while the
+        pass runs, where their gradients would take much memory until it ends: nobody will go
+        back."""
+        ...
+
+    def gradients(self) -> Gradients:
+        """Return what the call gives to the program: of ``grad``, the gradients."""
+        ...
+
+    def release(self, stop: int | None = None) -> None:
+        """Let go of what nodes up to ``stop``, where one has raised, have saved, as the plain
+        pass would have."""
+        ...
+
     def inner_passes(self) -> Iterable[Nested]:
         """Return the passes that ran inside nodes."""
-        ...
-
-    def undo(self, step: Step) -> None:
-        """Put everything back to what it was before ``step``, which was the last one."""
-        ...
-
-    def redo(self, step: Step) -> None:
-        """Do what ``step`` did, from its record, calling no user code."""
-        ...
-
-    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        """Return the input buffers that ``step`` emptied, and what each held."""
-        ...
-
-    def places(self, node: Any) -> Sequence[Place]:
-        """Return the input buffers of ``node``."""
-        ...
-
-    def entering_seeds(self) -> Sequence[Any]:
-        """Return the gradients of the roots that take part in the pass, in their order."""
-        ...
-
-    def fork(self, pending: Pending) -> Replay:
-        """Return an independent pass from ``pending`` on, within :meth:`state_before`."""
-        ...
-
-    def replays(self, index: int) -> bool:
-        """Return whether node ``index``, which has run, can run again in a fork."""
-        ...
-
-    def repeat(self, step: Step) -> Sequence[Any] | None:
-        """Return what the node of ``step`` sends when it is called alone, with what it was given,
-        within :meth:`repeating`; None where it cannot be, or only adds to a ``.grad``."""
-        ...
-
-    def agree(self, one: Any, other: Any) -> bool:
-        """Return whether two gradients agree bit for bit."""
         ...
 
     def runs_user_code(self, index: int) -> bool:
@@ -336,57 +415,10 @@ class Driver(DriverDefaults, Protocol):
         """Return the bytes that a step keeps alive, as far as no step before it does."""
         ...
 
-    # the numbers of gradients
 
-    def grad(self, index: int) -> Any:
-        """Return the ``.grad`` of the leaf at node ``index``, as it is in the program now."""
-        ...
-
-    def grad_before(self, index: int) -> Any:
-        """Return the same before the pass: nothing changes it."""
-        ...
-
-    def set_grad(self, index: int, gradient: Any) -> None:
-        """Replace the ``.grad`` of the leaf at node ``index``."""
-        ...
-
-    def numbers(self, gradient: Any) -> NDArray[Any]:
-        """Return the numbers of a gradient."""
-        ...
-
-    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
-        """Return a gradient of these numbers, for an input of node ``index``, or, with ``grad``,
-        for its leaf."""
-        ...
-
-    def restarted(self, pending: Pending) -> Self:
-        """Return a driver that reruns everything from ``pending``, user code too, without edits."""
-        ...
-
-    def undo_all(self) -> None:
-        """Undo what the nodes that have run did to the program's state; leave the sums alone."""
-        ...
-
-    def forget(self, start: int) -> None:
-        """Forget what nodes from ``start`` on did; they were undone."""
-        ...
-
-    def run(self, start: int) -> None:
-        """Run everything from plan node ``start`` on, keeping no record."""
-        ...
-
-    def release(self, stop: int | None = None) -> None:
-        """Let go of what nodes up to ``stop``, where one has raised, have saved, as the plain
-        pass would have."""
-        ...
-
-    def gradients(self) -> Gradients:
-        """Return what the call gives to the program: of ``grad``, the gradients."""
-        ...
-
-
-class BasicDriver(DriverDefaults):
-    """What drivers do alike, beside that."""
+class BasicDriver:
+    """What drivers do alike: one object is all parts, Steps are made when nodes run, and going back
+    is a matter of sums."""
 
     failed_in = ""
     disturbances = 0
@@ -397,35 +429,72 @@ class BasicDriver(DriverDefaults):
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.changed_pending: dict[int, tuple[tuple[Place, Any], ...]] = {}
 
-    def execute(self: Driver, index: int) -> Step:
-        """Run plan node ``index``, and return what it did."""
-        steps: list[Step] = []
-        self.record(index, index + 1, collecting(steps))
-        return steps[0]
+    # properties, as an attribute would be a cycle, which keeps the graph alive
 
-    def inner_passes(self: Driver) -> Iterable[Nested]:
+    @property
+    def state(self) -> Self:
+        return self
+
+    @property
+    def undoing(self) -> Self:
+        return self
+
+    @property
+    def leaves(self) -> Self:
+        return self
+
+    @property
+    def control(self) -> EngineControl | None:
+        return None
+
+    @property
+    def program_stays(self) -> bool:
+        return False
+
+    def inner_passes(self: PassState) -> Iterable[Nested]:
         """Return the passes that ran inside nodes."""
         return [inner for effects in self.effects.values() for inner in effects.nested]
 
-    def undo(self: Driver, step: Step) -> None:
+    def undo(self: PassState, step: Step) -> None:
         """Give the pending sums what they were before ``step``."""
         undo_deliveries(self.pending, step)
-        self.pending.update(self.inputs(step))
+        self.pending.update(taken_by(step, self.places))
 
-    def redo(self: Driver, step: Step) -> None:
+    def redo(self: PassState, step: Step) -> None:
         """Give the pending sums what ``step`` made of them."""
-        self.pending.update(dict.fromkeys(place for place, _ in self.inputs(step)))
+        self.pending.update(dict.fromkeys(place for place, _ in taken_by(step, self.places)))
         self.pending.update(self.changed_pending.get(step.index, ()))
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 self.pending[delivery.edge] = delivery.after
 
-    def inputs(self: Driver, step: Step) -> list[tuple[Place, Any]]:
-        """Return the input buffers that ``step`` emptied, and what each held."""
-        return [
-            (place, step.incoming[place.nr if place.kind == PORT else 0])
-            for place in self.places(step.node)
-        ]
+    def redo_state(self, step: Step) -> None:
+        return  # it is in the sums alone
+
+    def state_before(self, start: int) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def step_when_run(self, step: Step) -> Step:
+        return step
+
+    def entered(self, seed: Any) -> Any:
+        return seed
+
+    def added(self, index: int) -> Any:
+        return None
+
+    def summed_up(self, step: Step) -> Any:
+        return step.after
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        return None
+
+
+def taken_by(step: Step, places: Callable[[Any], Sequence[Place]]) -> list[tuple[Place, Any]]:
+    """Return the input buffers that ``step`` emptied, and what each held."""
+    return [
+        (place, step.incoming[place.nr if place.kind == PORT else 0]) for place in places(step.node)
+    ]
 
 
 def undo_deliveries(pending: Pending, step: Step) -> None:

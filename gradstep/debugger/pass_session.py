@@ -169,7 +169,7 @@ class PassSession:
     def effects(self) -> Mapping[int, NodeEffects]:
         """The effects of nodes that run the user's code, besides the gradients they send, by
         index."""
-        return self.cursor.driver.effects
+        return self.cursor.driver.state.effects
 
     @property
     def length(self) -> int:
@@ -409,7 +409,8 @@ class PassSession:
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which moves the session, while this thread is at the service of the engine:
         PyTorch's runs where the program called it.  Without this it has a thread of its own."""
-        return self._view.driver.host(body)
+        control = self._view.driver.control
+        return body() if control is None else control.host(body)
 
     def finish(self) -> None:
         """Run the rest of the pass, as plain ``backward`` would.
@@ -433,8 +434,8 @@ class PassSession:
             self._leave_all()
             with suppress(StepLost):  # what follows needs none
                 self.restart()
-            self._view.driver.undo_all()
-            self._view.driver.close()
+            self._view.driver.undoing.undo_all()
+            self._view.close()
             self._close()
 
     def _close(self) -> None:

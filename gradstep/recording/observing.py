@@ -86,7 +86,7 @@ def observe(
         with collector_paused():
             driver = stepping.driver(call)
             order = driver.order
-            numbering = _Numbering(engine, driver.numbers if tensors else None)
+            numbering = _Numbering(engine, driver.leaves.numbers if tensors else None)
             results = _results(engine, order)
             numbers = {node: numbering.number(value) for node, value in results.items()}
             numbering.settle()
@@ -226,8 +226,8 @@ class _Notes:
 
     def settle(self) -> None:
         """Make facts of the steps that wait."""
-        effects, number = self._driver.effects, self._numbering.number
-        steps = [self._driver.step_when_run(step) for step in self._waiting]
+        effects, number = self._driver.state.effects, self._numbering.number
+        steps = [self._driver.undoing.step_when_run(step) for step in self._waiting]
         facts = []
         for step in steps:
             calls = effects[step.index].calls if step.index in effects else ()

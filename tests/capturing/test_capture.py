@@ -14,6 +14,7 @@ from autograd_core.autograd.call import make_call
 from gradstep import Graph, capture, scope, trace
 from gradstep.capturing import Names
 from gradstep.console.session import Session
+from gradstep.contract.driver import collecting
 from gradstep.contract.lookup import engine_of_call
 from gradstep.contract.protocol import OWN_RESULT
 from gradstep.debugger.history.observed_pass import ObservedPass
@@ -90,7 +91,7 @@ def test_gradients_of_a_pass_enter_the_graph(leaves: tuple[Any, Any]) -> None:
     a, b = leaves
     Q = quadratic(a, b)
     driver = NativeDriver(make_call(Q, None, None, False))
-    steps = [driver.execute(index) for index in range(len(driver.order))]
+    driver.record(0, len(driver.order), collecting(steps := []))
     graph = capture(Q, "backward", steps=steps)
     known = {n.address: n.statistics.scalar for n in graph.nodes() if n.statistics is not None}
     assert known == {

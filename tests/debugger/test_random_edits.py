@@ -87,7 +87,7 @@ def test_a_scaled_sum_flows_on_as_if_a_hook_had_scaled_it(
     index = at % session.length
     session.next(max(index, ran % session.length + 1))
     session.jump(index)
-    if session.cursor.driver.pending.get(session.order[index]) is None:
+    if session.cursor.driver.state.pending.get(session.order[index]) is None:
         session.abort()  # a node with several outputs, or one to which nothing undefined came
         return
     session.edit.scale(index, 0.5)

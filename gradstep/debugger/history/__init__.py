@@ -58,11 +58,13 @@ class History:
     def __init__(self, driver: Driver, budget: int, amend: Amend) -> None:
         self.budget = budget
         self._driver = driver
-        driver.halt_within(budget // 8)
+        self._rerunning, self._control = driver.rerunning, driver.control
+        if self._control is not None:
+            self._control.halt_within(budget // 8)
         self._amend = amend
         self._steps: list[Step | None] = []
         self._seconds = array("d")
-        self._segments = [_Segment(0, _waiting(driver.pending))]
+        self._segments = [_Segment(0, _waiting(driver.state.pending))]
         self._bytes = self._fresh_bytes = 0
         self._held = 0  # by checkpoints but the first, which costs nothing
         self._dropped = self._recomputed = 0
@@ -73,14 +75,21 @@ class History:
     def __len__(self) -> int:
         return len(self._steps) + self._due
 
+    def _catch_up(self) -> None:
+        if self._control is not None:
+            self._control.catch_up()
+
     def __getitem__(self, index: int) -> Step:
-        if self._due:
-            self._driver.catch_up()
+        self._catch_up()
         step = self._steps[index]
         if step is None:
             # memory that a thread has freed is had by that thread again; of nodes that run inside
             # a hook, the engine would lose what arrives at the ends of a call of grad
-            self._driver.in_engine_thread(partial(self._recompute, index), halted=False)
+            work = partial(self._recompute, index)
+            if self._control is None:
+                work()
+            else:
+                self._control.in_engine_thread(work, halted=False)
             step = self._steps[index]
             assert step is not None
         return step
@@ -88,17 +97,16 @@ class History:
     def shown(self, index: int) -> Step:
         """Return the step at ``index`` as it was when it ran, whatever was changed in place
         since."""
-        return self._driver.step_when_run(self[index])
+        return self._driver.undoing.step_when_run(self[index])
 
     def entered(self, seed: Gradient) -> Gradient:
         """Return a gradient that entered the pass, as it was then."""
-        return self._driver.entered(seed)
+        return self._driver.undoing.entered(seed)
 
     def seconds(self, index: int) -> float | None:
         """Return how long node ``index`` took when it was first recorded, None where that is not
         known."""
-        if self._due:
-            self._driver.catch_up()
+        self._catch_up()
         if isnan(self._seconds[index]) and self._steps[index] is None:
             self[index]
         return None if isnan(self._seconds[index]) else self._seconds[index]
@@ -108,7 +116,7 @@ class History:
         # these records take longer to define than all else here, and pictures need none of them
         from gradstep.debugger.snapshot import Usage
 
-        self._driver.catch_up()
+        self._catch_up()
         kept = len(self._steps) - self._dropped
         return Usage(self._bytes + self._held, self.budget, kept, self._dropped, self._recomputed)
 
@@ -137,7 +145,7 @@ class History:
         self._due += count
         self._due_bytes += nbytes
         if self._bytes + self._held + self._due_bytes > self.budget:
-            self._driver.catch_up()
+            self._catch_up()
 
     def fill(self, step: Step, seconds: float) -> bool:
         """Record the next one of the steps that are due."""
@@ -155,7 +163,7 @@ class History:
             self._add_checkpoint()
 
     def _add_checkpoint(self) -> None:
-        segment = _Segment(len(self._steps), _waiting(self._driver.pending))
+        segment = _Segment(len(self._steps), _waiting(self._driver.state.pending))
         self._segments.append(segment)
         self._held += segment.held
         self._fresh_bytes = 0
@@ -175,7 +183,7 @@ class History:
 
     def truncate(self, length: int) -> None:
         """Forget the steps from ``length`` on."""
-        self._driver.catch_up()
+        self._catch_up()
         for step in self._steps[length:]:
             if step is None:
                 self._dropped -= 1
@@ -185,7 +193,7 @@ class History:
         del self._seconds[length:]
         while len(self._segments) > 1 and self._segments[-1].start > length:
             self._held -= self._segments.pop().held
-        self._driver.forget(length)
+        self._driver.undoing.forget(length)
         last = self._segments[-1]
         last.nbytes = sum(
             self._driver.step_bytes(s) for s in self._steps[last.start :] if s is not None
@@ -195,7 +203,8 @@ class History:
     def halve(self) -> None:
         """Make do with half of what is used: memory has run out."""
         self.budget = (self._bytes + self._held) // 2
-        self._driver.halt_within(self.budget // 8)
+        if self._control is not None:
+            self._control.halt_within(self.budget // 8)
         self._make_room(self._segments[-1])
 
     # dropping and recomputing
@@ -214,9 +223,12 @@ class History:
 
     def _drop(self, segment: _Segment) -> None:
         for index in range(segment.start, self._end(segment)):
-            if self._driver.replays(index):
+            if self._replays(index):
                 self._drop_step(segment, index)
         segment.nbytes = 0
+
+    def _replays(self, index: int) -> bool:
+        return self._rerunning is not None and self._rerunning.replays(index)
 
     def _drop_step(self, segment: _Segment, index: int) -> None:
         step = self._steps[index]
@@ -240,14 +252,15 @@ class History:
         starts = [segment.start for segment in self._segments]
         segment = self._segments[bisect_right(starts, index) - 1]
         end = self._end(segment)
-        driver = self._driver.fork(dict(segment.pending))
+        assert self._rerunning is not None  # else nothing is dropped
+        driver = self._rerunning.fork(dict(segment.pending))
         if self._bytes + self._held > self.budget // 2:  # what comes before is needed next
             for place in range(index + 1, end):
-                if self._driver.replays(place):
+                if self._replays(place):
                     self._drop_step(segment, place)
         origin, halves = segment.start, _halves(segment.start, index)
         near: deque[tuple[_Segment, int]] = deque()  # the steps up to here that can be dropped
-        with self._driver.state_before(segment.start):
+        with self._driver.undoing.state_before(segment.start):
             for place in range(segment.start, end):
                 if place > index and self._is_full:
                     break
@@ -260,7 +273,7 @@ class History:
                     driver.redo(step)
                 else:
                     self._record_again(driver, place, segment)
-                if self._driver.replays(place):
+                if self._replays(place):
                     near.append((segment, place))
                 if self._is_full:
                     self._make_room(segment)
@@ -283,7 +296,7 @@ class History:
         second = _Segment(place, _waiting(pending))
         for at in range(place, self._end(segment)):
             step = self._steps[at]
-            if step is not None and self._driver.replays(at):
+            if step is not None and self._replays(at):
                 second.nbytes += self._driver.step_bytes(step)
         segment.nbytes = max(0, segment.nbytes - second.nbytes)
         self._segments.insert(self._segments.index(segment) + 1, second)

@@ -88,8 +88,8 @@ class ObservedPass:
         measured = engine.profiling.measuring() if engine.profiling else None
         if self._drops:
             self._driver.only_forward()
-        if measured is not None:
-            self._driver.measure()
+        if measured is not None and self._driver.control is not None:
+            self._driver.control.measure()
 
         def keep(step: Step, seconds: float) -> bool:
             self._steps.append(step)
@@ -115,7 +115,7 @@ class ObservedPass:
     @property
     def steps(self) -> list[Step]:
         """The steps of the nodes that have run, and were not dropped."""
-        return list(map(self._driver.step_when_run, self._steps))
+        return list(map(self._driver.undoing.step_when_run, self._steps))
 
     def describe(self) -> None:
         """Describe the gradients of the steps so far, and drop these."""
@@ -134,7 +134,8 @@ class ObservedPass:
         Few bytes are kept besides: gradients that take more are described at once."""
         if self._held > _KEPT:
             self.describe()
-        if not self._describe(self._driver.settle):
+        control = self._driver.control
+        if control is None or not self._describe(control.settle):
             return False
         self._names.settle()
         return True
@@ -148,7 +149,7 @@ class ObservedPass:
         plan = None if call.inputs else self._driver.plan  # else it may be a part
         return graph_of_call(
             call, view, self._names, self._described if self._drops else self.steps,
-            self.order, self._driver.effects, title, plan=plan, lazy=lazy,
+            self.order, self._driver.state.effects, title, plan=plan, lazy=lazy,
         )  # fmt: skip
 
     @property
@@ -169,15 +170,16 @@ class ObservedPass:
     def undo(self) -> None:
         """Undo all that has run."""
         while self._steps:
-            self._driver.undo(self._steps.pop())
-        self._driver.undo_all()
+            self._driver.undoing.undo(self._steps.pop())
+        self._driver.undoing.undo_all()
 
     def release(self) -> None:
         """Let go of the saved values, as the call itself would have."""
         self._driver.release(len(self.order))
 
     def __enter__(self) -> Self:
-        self._driver.retain_graph()
+        if self._driver.control is not None:
+            self._driver.control.retain_graph()
         return self
 
     def __exit__(

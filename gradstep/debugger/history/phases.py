@@ -64,7 +64,7 @@ def _accumulation(step: Step, calls: Sequence[HookCall]) -> list[Phase]:
 def _computation(step: Step, calls: Sequence[HookCall], driver: Driver) -> list[Phase]:
     later = [call for call in calls if call.kind == "post"]
     reduced = later[0].before if later else [delivery.gradient for delivery in step.deliveries]
-    raw = driver.unreduced(step)
+    raw = driver.leaves.unreduced(step)
     received = _values(step.hooked)
     if raw is None:
         phases = [Phase("formula", "formula", received, _values(reduced))]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
-from gradstep.contract.driver import Driver
+from gradstep.contract.driver import Driver, Rerunning
 from gradstep.debugger.history import History
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.model import Graph
@@ -80,29 +80,32 @@ def certificate(driver: Driver, history: History) -> Certificate:
     Raises:
         Exception: whatever a custom Function of the program raises.
     """
-    if unfit := driver.why_not_replayable(0):
+    again = driver.rerunning
+    unfit = driver.state.read_only if again is None else again.why_not_replayable(0)
+    if again is None or unfit:
         return Certificate(len(history), 0, unfit=unfit)
     repeated, hooked, called = 0, [], []
     different: list[int] = []
     varying: list[int] = []
-    driver.catch_up()
-    known = driver.effects
-    with driver.repeating():
+    if driver.control is not None:
+        driver.control.catch_up()
+    known, agree = driver.state.effects, driver.leaves.agree
+    with again.repeating():
         for index in range(len(history)):
             step = history.shown(index)
             effects = known.get(index)
             if effects is not None and any(call.changed for call in effects.calls):
                 hooked.append(index)
-            sent = driver.repeat(step)
+            sent = again.repeat(step)
             if sent is None:
                 continue
             repeated += 1
             if driver.runs_user_code(index):
                 called.append(index)
             shown = [delivery.gradient for delivery in step.deliveries]
-            if all(map(driver.agree, sent, shown)):
+            if all(map(agree, sent, shown)):
                 continue
-            varies = index not in called[-1:] and _varies(driver, step, sent)
+            varies = index not in called[-1:] and _varies(again, agree, step, sent)
             (varying if varies else different).append(index)
     return Certificate(
         len(history), repeated, tuple(different), tuple(varying), tuple(hooked), tuple(called)
@@ -112,11 +115,13 @@ def certificate(driver: Driver, history: History) -> Certificate:
 _TRIES: Final = 5
 
 
-def _varies(driver: Driver, step: Step, sent: Sequence[Any]) -> bool:
+def _varies(
+    rerunning: Rerunning, agree: Callable[[Any, Any], bool], step: Step, sent: Sequence[Any]
+) -> bool:
     """Return whether a node, called with the same gradients, does not always send the same."""
-    again = (driver.repeat(step) for _ in range(_TRIES))
+    again = (rerunning.repeat(step) for _ in range(_TRIES))
     return any(
-        gradients is not None and not all(map(driver.agree, gradients, sent)) for gradients in again
+        gradients is not None and not all(map(agree, gradients, sent)) for gradients in again
     )
 
 

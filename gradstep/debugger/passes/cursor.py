@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from gradstep.contract.driver import DeferredSteps, Driver, Nested
+from gradstep.contract.driver import DeferredSteps, Driver, Nested, taken_by
 from gradstep.debugger.errors import CommandError, StepLost
 from gradstep.debugger.history import History
 from gradstep.debugger.history.contributions import PassState
@@ -55,7 +55,7 @@ class Cursor:
         """The reason for standing here, in words: "interrupted", the phase that is over; "" after a
         node."""
         if self.error is not None:
-            hook = f", in its {self.driver.failed_in}," if self.driver.failed_in else ""
+            hook = f", in its {self.driver.state.failed_in}," if self.driver.state.failed_in else ""
             return f"node {step_number(self.position)}{hook} raised {type(self.error).__name__}"
         if self.interrupted:
             return "interrupted"
@@ -87,19 +87,21 @@ class Cursor:
 
     def _stops_here(self) -> bool:
         """Decide whether to stop where the pass now stands."""
-        effects = self.driver.effects.get(self.position - 1) if self._stop_after_nested else None
+        effects = (
+            self.driver.state.effects.get(self.position - 1) if self._stop_after_nested else None
+        )
         self._stopped = effects is not None and bool(effects.nested)
         return self._stopped
 
     def _back(self) -> None:
         step = self.history[self.position - 1]
         self.edits.leave(self.position)
-        self.driver.undo(step)
+        self.driver.undoing.undo(step)
         self.position -= 1
         self._stops_here()
 
     def _again(self) -> None:
-        self.driver.redo(self.history[self.position])
+        self.driver.undoing.redo(self.history[self.position])
         self.position += 1
         self.edits.arrive(self.position)
         self._stops_here()
@@ -204,7 +206,7 @@ class Cursor:
 
     def _keep_here(self, step: Step, seconds: float) -> bool:
         self.history.append(step, seconds)
-        self.driver.undo(step)
+        self.driver.undoing.undo(step)
         return True
 
     def _find_phases(self) -> None:
@@ -212,36 +214,36 @@ class Cursor:
 
     def phases_of(self, index: int) -> tuple[Phase, ...]:
         """Return the phases of a node that has run."""
-        effects = self.driver.effects.get(index)
-        with self.driver.state_before(index):
+        effects = self.driver.state.effects.get(index)
+        with self.driver.undoing.state_before(index):
             return phases_of(self.history.shown(index), effects, self.driver)
 
     def _show(self, phase: int) -> None:
         step = self.history[self.position]
-        self.driver.undo(step)
+        self.driver.undoing.undo(step)
         self.phase = phase
         if phase == len(self.phases):
             self.leave_node()
             self._again()
         elif phase:
-            inputs = self.driver.inputs(step)
-            waited = self.driver.changed_pending.get(step.index, ())
-            show_partly(step, inputs, self.phases, phase, self.driver.pending, waited)
-            self.driver.redo_state(step)  # user code runs as a whole
+            inputs = taken_by(step, self.driver.state.places)
+            waited = self.driver.state.changed_pending.get(step.index, ())
+            show_partly(step, inputs, self.phases, phase, self.driver.state.pending, waited)
+            self.driver.undoing.redo_state(step)  # user code runs as a whole
         else:
             self.phases = ()
 
     def leave_node(self) -> None:
         """Stand before the node whose inside was looked at."""
         if self.phase:
-            self.driver.undo(self.history[self.position])
+            self.driver.undoing.undo(self.history[self.position])
             self.phase, self.phases = 0, ()
 
     def nested(self, index: int) -> Sequence[Nested]:
         """Return the passes that were started inside node ``index``; if it raised, up to then."""
         if self.error is not None and index == self.position:
-            return self.driver.nested
-        effects = self.driver.effects.get(index)
+            return self.driver.state.nested
+        effects = self.driver.state.effects.get(index)
         return () if effects is None else effects.nested
 
     # the end
@@ -268,7 +270,7 @@ class Cursor:
 
     def end(self) -> None:
         """Leave the program's state alone from now on: the pass is over."""
-        self.is_over, self.driver.read_only = True, "this pass is over"
+        self.is_over, self.driver.state.read_only = True, "this pass is over"
 
     def _reach(self, position: int) -> None:
         if not self.travel(max(self.position, position)):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradstep.contract.driver import CannotRunAgain, Driver, NodeEffects, Pending
+from gradstep.contract.driver import CannotRunAgain, Driver, NodeEffects, Pending, collecting
 from gradstep.debugger.errors import EditError
 from gradstep.graph.addresses import step_number
 from gradstep.records import LEAF, Step
@@ -66,19 +66,22 @@ class Baseline:
             if driver.order[index].kind == LEAF
         ]
         if any(index not in self._leaves for index in wanted):
-            if why := driver.why_not_restartable(self.position):
+            again = driver.rerunning
+            why = driver.state.read_only
+            if again is None or (why := again.why_not_restartable(self.position)):
                 raise EditError(f"the run without changes cannot be compared: {why}")
             with at(self.position):
-                self._run(driver.restarted(self._pending))
+                self._run(again.restarted(self._pending))
         return {index: self._leaves[index] for index in wanted}
 
     def _run(self, driver: Driver) -> None:
         called: list[int] = []
         try:
             for index in range(self.position, len(driver.order)):
-                step = driver.execute(index)
-                effects = driver.effects.get(index)
-                self.remember(step, effects)
+                steps: list[Step] = []
+                driver.record(index, index + 1, collecting(steps))
+                effects = driver.state.effects.get(index)
+                self.remember(steps[0], effects)
                 if effects is not None and effects.user_code:
                     called.append(index)
         except CannotRunAgain as error:
@@ -89,7 +92,7 @@ class Baseline:
                 f"{type(error).__name__}: {error}"
             ) from None
         finally:
-            driver.undo_all()
+            driver.undoing.undo_all()
         self.called = tuple(called)
 
 

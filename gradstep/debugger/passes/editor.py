@@ -12,7 +12,15 @@ from gradstep.capturing.backward import input_shape
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.passes.cursor import Cursor
 from gradstep.debugger.passes.difference import Baseline, LeafDifference, leaf_difference
-from gradstep.debugger.passes.edits import Change, Edit, Kind, computing, place_of, setting
+from gradstep.debugger.passes.edits import (
+    Change,
+    Edit,
+    Kind,
+    changing,
+    computing,
+    place_of,
+    setting,
+)
 from gradstep.debugger.snapshot import EditRecord, LeafGradient
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.debugger.snapshot.wording import restore_text
@@ -146,9 +154,9 @@ class Editor:
     def _arrived(self, index: int, input_nr: int, grad: bool) -> _Sum:
         sum_ = self._sum(index, input_nr, grad)
         self._cursor.leave_node()
-        if sum_.leaf is not None and self._cursor.driver.grad(sum_.leaf) is None:
+        if sum_.leaf is not None and self._cursor.driver.leaves.grad(sum_.leaf) is None:
             raise EditError(f"{sum_.name} is None")
-        if sum_.place is not None and self._cursor.driver.pending[sum_.place] is None:
+        if sum_.place is not None and self._cursor.driver.state.pending[sum_.place] is None:
             raise EditError(f"nothing has arrived at {sum_.name} yet")
         return sum_
 
@@ -166,7 +174,7 @@ class Editor:
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
             raise EditError(f"node {step_number(index)} sends nothing along edge {output_nr}")
         edge, what = (index, output_nr), f"edge {output_nr} of {step_number(index)}"
-        text = _mute_text(what, edge in self._cursor.driver.muted_edges, muted)
+        text = _mute_text(what, edge in changing(self._cursor.driver).muted_edges, muted)
         return self._make(Edit(self._record(index, text), edge=edge, muted=muted))
 
     def mute_hook(self, index: int, number: int = 0, *, muted: bool = True) -> Edited:
@@ -183,15 +191,15 @@ class Editor:
             raise EditError("the hook of retain_grad() cannot be muted")
         assert node.hooks is not None
         hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {step_number(index)}"
-        text = _mute_text(what, hook in self._cursor.driver.muted_hooks, muted)
+        text = _mute_text(what, hook in changing(self._cursor.driver).muted_hooks, muted)
         return self._make(Edit(self._record(index, text), hook=hook, muted=muted))
 
     # making and undoing
 
     def _require_live(self, index: int) -> None:
         cursor = self._cursor
-        if cursor.driver.read_only:
-            raise EditError(cursor.driver.read_only)
+        if cursor.driver.state.read_only:
+            raise EditError(cursor.driver.state.read_only)
         if not 0 <= index < cursor.length:
             raise EditError(
                 f"there is no node {step_number(index)}: {all_step_numbers(cursor.length)}"
@@ -206,8 +214,9 @@ class Editor:
     def _require_again(self, position: int) -> None:
         """See that what has run from there on can run again."""
         cursor = self._cursor
-        if position < len(cursor.history) and (why := cursor.driver.why_not_replayable(position)):
-            raise EditError(why)
+        why = changing(cursor.driver).why_not_replayable
+        if position < len(cursor.history) and (reason := why(position)):
+            raise EditError(reason)
 
     def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1
@@ -223,12 +232,12 @@ class Editor:
         cursor.edits.add(edit)
         cursor.error = None
         self._edited(sums)
-        return Edited(edit.record, dropped, again, cursor.driver.restore_note)
+        return Edited(edit.record, dropped, again, cursor.driver.state.restore_note)
 
     def _keep_baseline(self) -> None:
         """Note what the unedited run does from here on, as far as it is known."""
         cursor, edits = self._cursor, self._cursor.edits
-        position, pending = cursor.position, cursor.driver.pending
+        position, pending = cursor.position, cursor.driver.state.pending
         if edits.baseline is None:
             edits.baseline = Baseline(position, pending)
             end = len(cursor.history)
@@ -237,7 +246,7 @@ class Editor:
             if position < end:
                 edits.baseline.begin(position, pending)
         for index in range(position, min(end, len(cursor.history))):
-            effects = cursor.driver.effects.get(index)
+            effects = cursor.driver.state.effects.get(index)
             if effects is not None or cursor.driver.order[index].kind == LEAF:
                 edits.baseline.remember(cursor.history[index], effects)
 
@@ -245,7 +254,7 @@ class Editor:
         """Forget what was recorded from here on."""
         cursor = self._cursor
         start, end = cursor.position, len(cursor.history)
-        effects = cursor.driver.effects
+        effects = cursor.driver.state.effects
         again = tuple(i for i in range(start, end) if i in effects and effects[i].user_code)
         cursor.history.truncate(start)
         return end - start, again
@@ -255,7 +264,7 @@ class Editor:
         cursor = self._cursor
         last = cursor.edits.last
         if cursor.is_over:
-            raise EditError(cursor.driver.read_only)
+            raise EditError(cursor.driver.state.read_only)
         if last is None:
             raise EditError("there is nothing to undo")
         position = last.record.position
@@ -269,7 +278,7 @@ class Editor:
         cursor.error = None
         self._edited(())
         record = replace(last.record, text=f"undone: {last.record.text}")
-        return Edited(record, dropped, again, cursor.driver.restore_note)
+        return Edited(record, dropped, again, cursor.driver.state.restore_note)
 
     def difference(self) -> Sequence[LeafDifference]:
         """Compare the ``.grad`` of each leaf behind the first edit with the unedited run.

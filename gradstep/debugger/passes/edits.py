@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradstep.contract.driver import Driver, Pending
+from gradstep.contract.driver import Driver, Pending, Rerunning
 from gradstep.contract.lookup import is_tensor
 from gradstep.debugger.errors import EditError
 from gradstep.debugger.history.ledger import SumChange
@@ -25,6 +25,12 @@ from gradstep.records import PORT, Place
 Change = Callable[[Any], Any]
 
 
+def changing(driver: Driver) -> Rerunning:
+    """Return what makes changes in a pass, which is not read-only."""
+    assert driver.rerunning is not None
+    return driver.rerunning
+
+
 class Kind(NamedTuple):
     """What kind of gradient is changed: that of an input of node ``index``, or of its leaf."""
 
@@ -35,7 +41,7 @@ class Kind(NamedTuple):
 
     def of(self, array: Any) -> Any:
         """Return a gradient of these numbers."""
-        return self.driver.gradient(array, self.index, self.input_nr, grad=self.grad)
+        return changing(self.driver).gradient(array, self.index, self.input_nr, grad=self.grad)
 
 
 def setting(value: Any, shape: tuple[int, ...], kind: Kind) -> Change:
@@ -44,7 +50,7 @@ def setting(value: Any, shape: tuple[int, ...], kind: Kind) -> Change:
     Raises:
         EditError: it does not.
     """
-    given = kind.driver.numbers(value) if is_tensor(value) else np.asarray(value)
+    given = kind.driver.leaves.numbers(value) if is_tensor(value) else np.asarray(value)
     try:
         array = np.array(np.broadcast_to(given, shape))
     except ValueError:
@@ -60,7 +66,7 @@ def computing(function: Callable[[Any], Any], kind: Kind) -> Change:
     def change(g: Any) -> Any:
         if g is None:  # it had arrived when the change was made, and an edge was muted since
             return None
-        array = kind.driver.numbers(g)
+        array = kind.driver.leaves.numbers(g)
         with np.errstate(all="ignore"):
             return kind.of(np.asarray(function(array)).astype(array.dtype))
 
@@ -74,7 +80,7 @@ def place_of(driver: Driver, index: int, input_nr: int) -> Place:
         EditError: there is none.
     """
     node = driver.order[index]
-    places: Sequence[Place] = driver.places(node)
+    places: Sequence[Place] = driver.state.places(node)
     for place in places:
         if (place.nr if place.kind == PORT else 0) == input_nr:
             return place
@@ -150,8 +156,9 @@ class Edits:
         """Let the driver mute what the last word on it mutes."""
         edges = {edit.edge: edit.muted for edit in self._edits if edit.edge is not None}
         hooks = {edit.hook: edit.muted for edit in self._edits if edit.hook is not None}
-        self._driver.muted_edges = {edge for edge, muted in edges.items() if muted}
-        self._driver.muted_hooks = {hook for hook, muted in hooks.items() if muted}
+        rerunning = changing(self._driver)
+        rerunning.muted_edges = {edge for edge, muted in edges.items() if muted}
+        rerunning.muted_hooks = {hook for hook, muted in hooks.items() if muted}
 
     def arrive(self, position: int) -> None:
         """Make the edits of ``position`` again."""
@@ -176,13 +183,13 @@ class Edits:
             return
         before: Any
         if edit.place is not None:
-            before = self._driver.pending[edit.place]
-            after = self._driver.pending[edit.place] = edit.change(before)
+            before = self._driver.state.pending[edit.place]
+            after = self._driver.state.pending[edit.place] = edit.change(before)
         else:
             assert edit.leaf is not None
-            before = self._driver.grad(edit.leaf)
+            before = self._driver.leaves.grad(edit.leaf)
             grad = edit.change(before)
-            self._driver.set_grad(edit.leaf, grad)
+            changing(self._driver).set_grad(edit.leaf, grad)
             array = None if grad is None else array_of(grad)
             after = None if array is None else array.copy()
         self._made[edit.record.number] = _Made(edit, before, after)
@@ -192,10 +199,10 @@ class Edits:
         if change is None:
             return
         if edit.place is not None:
-            self._driver.pending[edit.place] = change.before
+            self._driver.state.pending[edit.place] = change.before
         else:
             assert change.edit.leaf is not None
-            self._driver.set_grad(change.edit.leaf, change.before)
+            changing(self._driver).set_grad(change.edit.leaf, change.before)
 
     # what holds where the pass stands
 

@@ -208,10 +208,10 @@ class Inspector:
         far."""
         if ran:
             return self._cursor.history.shown(index).hooked
-        node, pending = self._order[index], self._cursor.driver.pending
+        node, pending = self._order[index], self._cursor.driver.state.pending
         if not node.ported:
             return (pending[node],)
-        return list(map(pending.get, self._cursor.driver.places(node)))
+        return list(map(pending.get, self._cursor.driver.state.places(node)))
 
     def phases(self, index: int) -> tuple[Phase, ...]:
         """List what has happened inside node ``index``."""
@@ -291,7 +291,7 @@ class Inspector:
     def leaf_calls(self) -> Iterator[LeafCall]:
         """List what the pass, which is over, did to each leaf."""
         befores = [self._gradients.before(index) for index in self._place]
-        afters = [self._cursor.driver.grad(index) for index in self._place]
+        afters = [self._cursor.driver.leaves.grad(index) for index in self._place]
         added = list(map(self._added, self._place, befores, afters))
         other = [None if one is after else one for one, after in zip(added, afters, strict=True)]
         known = list(self._numbers.all_statistics([*afters, *other]))
@@ -308,7 +308,7 @@ class Inspector:
         """Return what the pass added to the ``.grad`` of a leaf: ``after`` itself, where that has
         its numbers."""
         history = self._cursor.history
-        if (added := self._cursor.driver.added(index)) is not None:
+        if (added := self._cursor.driver.leaves.added(index)) is not None:
             return added
         if index < len(history):
             step = history.shown(index)
@@ -339,7 +339,7 @@ class Inspector:
         position = self._cursor.position
         if abs(position - self._at) > FAR:
             first, last = sorted((self._at, position))
-            moved = (index for index in self._cursor.driver.effects if first <= index < last)
+            moved = (index for index in self._cursor.driver.state.effects if first <= index < last)
             self._forget(range(first, last))
             self._forget(self._contributions.targets_between(first, last))
             for index in moved:
@@ -363,7 +363,7 @@ class Inspector:
                 self._waiting.add(self._at)
             self._forget((self._at, *targets, *self._changed(self._at)))
         # what ran ahead of here may have written into memory that rows made before show
-        changed = self._cursor.driver.changed_gradients
+        changed = self._cursor.driver.state.changed_gradients
         if (changes := sum(map(len, changed.values()))) != self._changes:
             self._changes = changes
             self._forget(changed)
@@ -371,9 +371,9 @@ class Inspector:
     def _changed(self, index: int) -> tuple[int, ...]:
         """Return the leaves of which user code at node ``index`` changed ``.grad``, or what
         waits."""
-        if self._cursor.driver.changed_pending.get(index):
+        if self._cursor.driver.state.changed_pending.get(index):
             return tuple(self._place)
-        effects = self._cursor.driver.effects.get(index)
+        effects = self._cursor.driver.state.effects.get(index)
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 
     def _waits(self, index: int) -> bool:

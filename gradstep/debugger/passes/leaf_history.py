@@ -29,7 +29,7 @@ class LeafHistory:
 
     def before(self, index: int) -> Value | None:
         """Return the ``.grad`` of the leaf at node ``index`` before the pass."""
-        return self._values.of(self._cursor.driver.grad_before(index))
+        return self._values.of(self._cursor.driver.leaves.grad_before(index))
 
     def at(self, index: int, position: int) -> Value | None:
         """Return the ``.grad`` of the leaf at node ``index``, where the cursor stands at
@@ -51,7 +51,7 @@ class LeafHistory:
         gradients: list[tuple[Time, Any]] = []
         if (index + 1, 0) <= until:
             gradients.append(((index + 1, 0), cursor.history.shown(index).after))
-        changes = cursor.driver.changed_gradients.get(index, {})
+        changes = cursor.driver.state.changed_gradients.get(index, {})
         for node in reversed(changes):
             if (node + 1, 0) <= until:
                 gradients.append(((node + 1, 0), changes[node]))

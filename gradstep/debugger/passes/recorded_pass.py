@@ -66,18 +66,18 @@ class RecordedPass:
         self.ledger = Ledger(
             self.graph,
             driver.order,
-            driver.entering_seeds(),
+            driver.state.entering_seeds(),
             cursor.history,
-            lambda: driver.pending,
-            driver.places,
-            lambda: driver.disturbances,
+            lambda: driver.state.pending,
+            driver.state.places,
+            lambda: driver.state.disturbances,
         )
         self.inspector = Inspector(cursor, self.graph, self.ledger, names, number)
         self.scopes = Scopes(self.graph, cursor.length)
         self.edit = Editor(cursor, self.inspector.leaf, self.inspector.edited)
         self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
         self.inside = -1  # the node of the pass around this one that started it
-        self.hint = driver.read_only or _hint(driver.order[:_LOOKED_AT])
+        self.hint = driver.state.read_only or _hint(driver.order[:_LOOKED_AT])
         self._intercept_nested()
 
     @property
@@ -103,17 +103,17 @@ class RecordedPass:
             record = partial(around._record_nested, call)
             return answered(call, record, "a pass inside another one")
 
-        self.driver.intercept = intercept
+        self.driver.state.intercept = intercept
 
     def _record_nested(self, call: BackwardCall) -> bool | Gradients:
         names = caller_names()  # of the hook or Function, and behind them the program's
         names.add_missing(self.names)
         inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
-        self.driver.nested.append(inner)
+        self.driver.state.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
         if not inner.cursor.length:  # no node leads to what was asked for: the engine says so
             inner.driver.run(0)
-        inner.driver.read_only = "a nested pass is read-only"
+        inner.driver.state.read_only = "a nested pass is read-only"
         if inner.cursor.error is not None:
             raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True
@@ -125,7 +125,11 @@ class RecordedPass:
         def work() -> None:
             certificates.append(certificate(self.driver, self.cursor.history))
 
-        self.driver.in_engine_thread(work)
+        control = self.driver.control
+        if control is None:
+            work()
+        else:
+            control.in_engine_thread(work)
         error, at = self.cursor.error, self.cursor.position
         if error is None:
             return certificates[0]
@@ -148,6 +152,11 @@ class RecordedPass:
 
     # the end
 
+    def close(self) -> None:
+        """End what waits for the pass to continue."""
+        if self.driver.control is not None:
+            self.driver.control.close()
+
     def run_out(self) -> None:
         """Run what is left, and let go of saved values, also those of passes inside.
 
@@ -157,7 +166,7 @@ class RecordedPass:
         try:
             self.cursor.run_out()
         except BaseException:
-            self.driver.close()
+            self.close()
             self._release(len(self.cursor.history))
             raise
         if len(self.cursor.history) == self.cursor.length and not self.call.is_grad:
@@ -184,7 +193,7 @@ class RecordedPass:
     def _release(self, stop: int) -> None:
         """Let go of what nodes up to ``stop`` have saved, and passes inside them."""
         self.driver.release(stop)
-        for inner in (*self.driver.inner_passes(), *self.driver.nested):
+        for inner in (*self.driver.inner_passes(), *self.driver.state.nested):
             if isinstance(inner, RecordedPass):
                 inner._release(len(inner.cursor.history))
 
@@ -208,21 +217,21 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
     or whose shown one is not the sum of what arrived; the pass is over, and recorded whole."""
     driver, edited = cursor.driver, set(cursor.edits.leaves)
     # callbacks of torch.distributed change .grad after the last node
-    if driver.read_only and not driver.call.graph:
+    if driver.state.read_only and not driver.call.graph:
         return []
     differing = []
     for index, node in enumerate(driver.order):
         if node.kind != LEAF or index in edited:
             continue
         step = cursor.history[index]
-        later = [at for at in driver.changed_gradients.get(index, {}) if at > index]
+        later = [at for at in driver.state.changed_gradients.get(index, {}) if at > index]
         if later:
-            shown = driver.changed_gradients[index][max(later)]
+            shown = driver.state.changed_gradients[index][max(later)]
         else:
-            shown = driver.step_when_run(step).after
+            shown = driver.undoing.step_when_run(step).after
         if not (
-            driver.agree(shown, driver.grad(index))
-            and driver.agree(step.after, driver.summed_up(step))
+            driver.leaves.agree(shown, driver.leaves.grad(index))
+            and driver.leaves.agree(step.after, driver.leaves.summed_up(step))
         ):
             differing.append(index)
     return differing
@@ -231,9 +240,9 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
 def is_shared(cursor: Cursor, index: int) -> bool:
     """Return whether the ``.grad`` of a leaf is that of another leaf of the pass as well."""
     driver = cursor.driver
-    own = driver.grad(index)
+    own = driver.leaves.grad(index)
     return own is not None and any(
-        driver.grad(at) is own
+        driver.leaves.grad(at) is own
         for at, node in enumerate(driver.order)
         if node.kind == LEAF and at != index
     )

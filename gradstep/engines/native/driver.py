@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import perf_counter
 from types import TracebackType
 from typing import Any, NamedTuple, Self, cast
@@ -28,6 +28,7 @@ from gradstep.contract.driver import (
     OnStep,
     Pending,
     collecting,
+    taken_by,
     undo_deliveries,
 )
 from gradstep.engines.native.arrays import array_of, share
@@ -97,6 +98,19 @@ class NativeDriver(BasicDriver):
     @property
     def program_stays(self) -> bool:
         return bool(self.read_only)
+
+    @property
+    def rerunning(self) -> Self:
+        return self
+
+    def why_not_replayable(self, start: int) -> str:
+        return ""
+
+    def why_not_restartable(self, start: int) -> str:
+        return ""
+
+    def repeating(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     restore_note = (
         ".grad, tensors, modules, optimizers and random state are restored; other changes "
@@ -411,7 +425,7 @@ class NativeDriver(BasicDriver):
             return None
         again: list[Step] = []
         with self.state_before(step.index):
-            given = {place: g for place, g in self.inputs(step) if g is not None}
+            given = {place: g for place, g in taken_by(step, self.places) if g is not None}
             if self.call.graph:  # what is shown of one that was changed since is an array
                 given = {place: Tensor.from_array(array_of(g)) for place, g in given.items()}
             other = self.fork(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import nan
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from numpy.typing import NDArray
 
@@ -19,7 +19,6 @@ from gradstep.contract.driver import (
 )
 from gradstep.engines.recorded.call import RecordedCall, RecordedNode, RecordedPlan
 from gradstep.engines.recorded.values import RecordedValue
-from gradstep.recording.errors import NotRecorded
 from gradstep.records import Gradients, Interceptor, Place, Step
 
 READ_ONLY: Final = "this is a recording: it can be looked at, not changed or run again"
@@ -30,6 +29,7 @@ class RecordedDriver(BasicDriver):
 
     read_only = READ_ONLY
     restore_note = ""
+    rerunning = None
 
     def __init__(self, call: RecordedCall) -> None:
         super().__init__()
@@ -53,6 +53,9 @@ class RecordedDriver(BasicDriver):
             self.effects[index] = NodeEffects(0, 0, calls=calls, user_code=True)
         self.redo(step)
         return step
+
+    def only_forward(self) -> None:
+        """Do nothing: whoever goes back reads what was recorded."""
 
     def record(
         self,
@@ -122,32 +125,6 @@ class RecordedDriver(BasicDriver):
 
     def agree(self, one: Any, other: Any) -> bool:
         return one is other
-
-    # what a recording cannot do
-
-    def fork(self, pending: Pending) -> Self:
-        raise NotRecorded(READ_ONLY)
-
-    def restarted(self, pending: Pending) -> Self:
-        raise NotRecorded(READ_ONLY)
-
-    def replays(self, index: int) -> bool:
-        return False
-
-    def why_not_replayable(self, start: int) -> str:
-        return READ_ONLY
-
-    def why_not_restartable(self, start: int) -> str:
-        return READ_ONLY
-
-    def repeat(self, step: Step) -> None:
-        """Return None: nothing can be called."""
-
-    def set_grad(self, index: int, gradient: Any) -> None:
-        raise NotRecorded(READ_ONLY)
-
-    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
-        raise NotRecorded(READ_ONLY)
 
     # the end
 

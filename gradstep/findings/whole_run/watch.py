@@ -308,7 +308,8 @@ class Watch:
                 passed = passed_in(session)
             runs_again = not is_finite and passed is None
             runs_again = runs_again and not running_of(look.call).may_run_user_code(look.call)
-            if runs_again and not session.cursor.driver.why_not_replayable(0):
+            rerunning = session.cursor.driver.rerunning if runs_again else None
+            if rerunning is not None and not rerunning.why_not_replayable(0):
                 ended = session.abort
         finally:
             ended()

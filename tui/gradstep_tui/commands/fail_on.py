@@ -138,4 +138,4 @@ def _ran_again(session: Session, why: str = "to find where that began") -> str:
     known = [index for index, effect in session.effects.items() if effect.user_code]
     if not known:
         return f"this pass ran twice, {why}"
-    return restore_text(known, f"ran twice, {why}", session.cursor.driver.restore_note)
+    return restore_text(known, f"ran twice, {why}", session.cursor.driver.state.restore_note)

@@ -157,6 +157,14 @@ class TorchDriver(BasicDriver):
     def intercept(self, intercept: Interceptor | None) -> None:
         self._engine.intercept = intercept
 
+    @property
+    def rerunning(self) -> Self:
+        return self
+
+    @property
+    def control(self) -> Self:
+        return self
+
     def only_forward(self) -> None:
         self._hands_out_early = True
 
