@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, Protocol
+from typing import Annotated, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,12 @@ UNNAMED: Final = "leaf"
 """The name of a leaf to which the program has no name; the second one is ``leaf (2)``."""
 NONE: Final = -1
 """In the place of the number of a value: there was none, the gradient was undefined."""
+Value = Annotated[int, "value"]
+"""The number of a value, or NONE."""
+Target = Annotated[int, "target"]
+"""The number of a node, or NONE."""
+Bits = Annotated[int, "bits"]
+"""64 bits, which no arithmetic is done on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +130,8 @@ class LeafFacts(NamedTuple):
     leaf: int
     before: Statistics | None
     after: Statistics | None
-    before_checksum: int | None = None
-    after_checksum: int | None = None
+    before_checksum: Bits | None = None
+    after_checksum: Bits | None = None
     parameter_rms: float | None = None
     update_rms: float | None = None
     optimizer: str | None = None
@@ -235,11 +241,11 @@ class DeliveryFacts(NamedTuple):
     ``before`` and ``after`` it arrived, are numbers of values."""
 
     output_nr: int
-    target: int
+    target: Target
     input_nr: int
-    gradient: int
-    before: int
-    after: int
+    gradient: Value
+    before: Value
+    after: Value
 
 
 class HookFacts(NamedTuple):
@@ -248,8 +254,8 @@ class HookFacts(NamedTuple):
     kind: HookKind
     name: str
     output_nr: int
-    before: tuple[int, ...]
-    after: tuple[int, ...]
+    before: tuple[Value, ...]
+    after: tuple[Value, ...]
     changed: bool
 
 
@@ -258,12 +264,12 @@ class StepFacts(NamedTuple):
     node ``index`` of the graph, and every gradient is the number of a value."""
 
     index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
-    incoming: tuple[int, ...]
-    hooked: tuple[int, ...]
+    incoming: tuple[Value, ...]
+    hooked: tuple[Value, ...]
     deliveries: tuple[DeliveryFacts, ...]
-    before: int = NONE
-    after: int = NONE
-    captured: tuple[int, ...] = ()
+    before: Value = NONE
+    after: Value = NONE
+    captured: tuple[Value, ...] = ()
     hooks: tuple[HookFacts, ...] = ()
 
 

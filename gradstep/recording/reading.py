@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +36,7 @@ from gradstep.recording.facts import (
     Training,
     Warned,
 )
+from gradstep.recording.rows import Row, as_count, record_of, source_of
 from gradstep.recording.run import no_such_call
 
 _ERRORS: Final = (
@@ -43,6 +44,7 @@ _ERRORS: Final = (
     RecursionError, MemoryError, zlib.error,
 )  # fmt: skip
 _ROW: Final = 6  # bytes that a row takes at least
+_CALLS: Final = f"SELECT {schema.CALLS.columns} FROM calls"
 _TENSOR, _LEAF = 460, 290  # bytes that each takes in Python
 _LINE: Final = 100  # bytes that a line takes in Python
 _CACHED: Final = 1 << 26  # characters of documents
@@ -121,9 +123,9 @@ class FileRun:
         )
         self._most = size * pages
         statements = self._database.execute(
-            "SELECT name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex%' LIMIT 100"
+            "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex%' LIMIT 100"
         ).fetchall()
-        if {tuple(row) for row in statements} != schema.expected():
+        if schema.parts(text for (text,) in statements) != schema.parts(schema.TABLES.split(";")):
             raise ValueError("its tables are not those of a recording")
         self._meta = {
             str(key): parsed(value, allowed(self._most))
@@ -145,7 +147,7 @@ class FileRun:
             reason = " ".join(str(error).split())[:200]
             raise BadRecording(f"{self.path} is damaged ({reason})") from None
 
-    def _rows(self, query: str, *given: Any, held: int = 0) -> Iterator[encoding.Row]:
+    def _rows(self, query: str, *given: Any, held: int = 0) -> Iterator[Row]:
         """Yield what a query finds; pages of a damaged file may lead to each other for ever, and
         rows to the same page.  Of each row, the caller keeps so many bytes ``held``."""
         room = self._most
@@ -205,7 +207,7 @@ class FileRun:
         query = "SELECT call, category, message, file, line FROM warnings ORDER BY warning"
         with self._reading():
             return [
-                Warned(int(call), str(category), str(message), encoding.source_of(file, line))
+                Warned(int(call), str(category), str(message), source_of((file, line)))
                 for call, category, message, file, line in self._rows(query)
             ]
 
@@ -213,9 +215,8 @@ class FileRun:
     def leaves(self) -> Sequence[Leaf]:
         with self._reading():
             parts = set(encoding.counts_of(self._meta.get("parts", [])))
-            leaves = [
-                encoding.leaf_of(row) for row in self._rows("SELECT * FROM leaves", held=_LEAF)
-            ]
+            rows = self._rows(f"SELECT {schema.LEAVES.columns} FROM leaves", held=_LEAF)
+            leaves = list(map(schema.LEAVES.of, rows))
             leaves = [leaf._replace(is_part=leaf.number in parts) for leaf in leaves]
             if [leaf.number for leaf in leaves] != [*range(len(leaves))]:
                 raise ValueError("leaves are missing")
@@ -224,7 +225,7 @@ class FileRun:
     @property
     def training(self) -> Training:
         with self._reading():
-            flags = encoding.training_of(self._meta.get("training", [[], []]))
+            flags = record_of(Training, self._meta.get("training", [[], []]))
             named = [flags.idle or (), *(group.leaves for group in flags.groups)]
             if any(leaf >= len(self.leaves) for leaves in named for leaf in leaves):
                 raise ValueError("leaves are missing")
@@ -273,33 +274,34 @@ class FileRun:
 
     def calls(self) -> Iterator[CallFacts]:
         with self._reading():
-            for row in self._rows("SELECT * FROM calls ORDER BY call"):
+            for row in self._rows(f"{_CALLS} ORDER BY call"):
                 yield self._call_of(row)
 
     def call(self, index: int) -> CallFacts:
         with self._reading():
-            for row in self._rows("SELECT * FROM calls WHERE call = ?", index):
+            for row in self._rows(f"{_CALLS} WHERE call = ?", index):
                 return self._call_of(row)
         raise no_such_call(self, index)
 
-    def _call_of(self, row: encoding.Row) -> CallFacts:
-        structure = row[7]
-        return encoding.call_of(row, "" if structure is None else self._structures[structure])
+    def _call_of(self, row: Row) -> CallFacts:
+        call = schema.CALLS.of(row)
+        number: Any = call.structure
+        return replace(call, structure="" if number is None else self._structures[number])
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
         self.call(index)
-        query = "SELECT * FROM leaf_calls WHERE call = ? ORDER BY leaf"
+        query = f"SELECT {schema.LEAF_CALLS.columns} FROM leaf_calls WHERE call = ? ORDER BY leaf"
         with self._reading():
-            return [encoding.leaf_call_of(row)[1] for row in self._rows(query, index)]
+            return list(map(schema.LEAF_CALLS.of, self._rows(query, index)))
 
     def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
         query = (
-            "SELECT leaf_calls.* FROM calls CROSS JOIN leaf_calls "
+            f"SELECT {schema.LEAF_CALLS.columns} FROM calls CROSS JOIN leaf_calls "
             "ON leaf_calls.call = calls.call AND leaf_calls.leaf = ? ORDER BY calls.call"
         )
         with self._reading():
             for row in self._rows(query, leaf):
-                yield encoding.leaf_call_of(row)
+                yield as_count(row[0]), schema.LEAF_CALLS.of(row)
 
     # --- graphs, and what flowed ----------------------------------------------------------------
 
@@ -344,7 +346,7 @@ class FileRun:
             places[place] = tensor
         return places
 
-    def _array(self, row: encoding.Row) -> NDArray[np.generic] | None:
+    def _array(self, row: Row) -> NDArray[np.generic] | None:
         index, tensor, shape, _, *_, stored = row
         if stored is None:
             return None

@@ -12,7 +12,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from threading import RLock
 from typing import Any, Final
@@ -33,6 +33,7 @@ from gradstep.recording.facts import (
     Values,
     Warned,
 )
+from gradstep.recording.rows import Row
 from gradstep.text import plural
 
 MAX_SIZE: Final = 2 << 30
@@ -99,13 +100,13 @@ class FileSink:
         self._change(lambda database: _put_header(database, header))
 
     def add_leaf(self, leaf: Leaf) -> None:
-        self._write(_insert("leaves", 6), encoding.leaf_row(leaf))
+        self._write(schema.LEAVES.insert, schema.LEAVES.row(leaf))
         if leaf.is_part:
             self._parts.append(leaf.number)
             self._write(_insert("meta", 2), ("parts", json.dumps(self._parts)))
 
     def add_training(self, training: Training) -> None:
-        self._write(_insert("meta", 2), ("training", encoding.training_text(training)))
+        self._write(_insert("meta", 2), ("training", json.dumps(training)))
 
     def add_incomplete(self, call: int) -> None:
         if call not in self._incomplete and len(self._incomplete) < _MOST_INCOMPLETE:
@@ -141,18 +142,18 @@ class FileSink:
         self._write(_insert("notes", 2), (None, note))
 
     def add_begun(self, call: CallFacts) -> None:
-        self._write(_CALL, encoding.call_row(call, None))
+        self._change(lambda database: self._put_call(database, call))
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
         memory = self._database
         if self._waits and self.is_open and memory is not None:
             self._open(memory.backup)
             memory.close()
-        rows = [encoding.leaf_call_row(call.index, leaf) for leaf in leaves]
+        rows = [schema.LEAF_CALLS.row(leaf, call.index) for leaf in leaves]
 
         def put(database: sqlite3.Connection) -> None:
             self._put_call(database, call)
-            _many(database, _LEAF_CALL, rows)
+            _many(database, schema.LEAF_CALLS.insert, rows)
             if flow is not None:
                 _put_flow(database, call.index, flow)
 
@@ -185,8 +186,9 @@ class FileSink:
         self._close()
 
     def _put_call(self, database: sqlite3.Connection, call: CallFacts) -> None:
-        structure = self._structures.get(call.structure)
-        _many(database, _CALL, [encoding.call_row(call, structure)])
+        structure: Any = self._structures.get(call.structure)
+        row = schema.CALLS.row(replace(call, structure=structure))
+        _many(database, schema.CALLS.insert, [row])
 
     def _open(self, fill: Callable[[sqlite3.Connection], None]) -> None:
         """Make the file, with what it begins with; where that fails, the program goes on."""
@@ -215,7 +217,7 @@ class FileSink:
         self.has_failed = True
         self._close()
 
-    def _write(self, statement: str, row: encoding.Row) -> None:
+    def _write(self, statement: str, row: Row) -> None:
         self._change(lambda database: _many(database, statement, [row]))
 
     def _change(self, put: Callable[[sqlite3.Connection], None]) -> None:
@@ -264,7 +266,7 @@ class FileSink:
                 return
         except sqlite3.Error:
             return
-        chosen: list[encoding.Row] = []
+        chosen: list[Row] = []
         while self._recorded and len(chosen) < _AT_ONCE:
             index = self._recorded.popleft()
             if index % (2 * self._stride):
@@ -299,8 +301,6 @@ def _insert(table: str, columns: int) -> str:
 _AT_ONCE: Final = 4
 _MOST_INCOMPLETE: Final = 1000
 """Calls that are named: one is enough for what is said of a run as a whole."""
-_CALL: Final = _insert("calls", len(encoding.CALL_COLUMNS))
-_LEAF_CALL: Final = _insert("leaf_calls", 23)
 
 
 def _put_header(database: sqlite3.Connection, header: Header) -> None:
@@ -319,7 +319,7 @@ def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
     database.executemany(_insert("chunks", 4), _chunks(index, flow.values, stored))
 
 
-def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[encoding.Row]:
+def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[Row]:
     for number in stored:
         array = values.array(number)
         if array is not None:
@@ -328,7 +328,7 @@ def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[encod
                 yield index, number, chunk, data[start : start + schema.CHUNK]
 
 
-def _many(database: sqlite3.Connection, statement: str, rows: Sequence[encoding.Row]) -> None:
+def _many(database: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
     try:
         database.executemany(statement, rows)
     except UnicodeEncodeError:  # names of a program may be no text that can be written
