@@ -1,7 +1,8 @@
 """Warnings of a program at the lines that they would have without this one.
 
 A warning belongs to the frame that is so many levels around: frames of ours, which hand on what the
-program calls, and those of PyTorch by which it calls them, would be counted too.
+program calls or carry out its passes, and those of PyTorch by which it calls them, would be counted
+too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gradstep.guest.own_files import StackEntry, frames_of_program
 
 _DISPATCH: Final = "__torch_dispatch__"
 _HANDING_ON: Final = ("__torch_function__", _DISPATCH, "noted", "passed", "apply")
-"""Functions of ours that call what the program has called."""
+"""Functions of ours that call what the program has called, which may warn in C."""
 
 
 @contextmanager
@@ -66,25 +67,35 @@ def _place_of(message: warnings.WarningMessage) -> FrameType | None:
         frame = frame.f_back
     if frame is None:
         return None
-    level, around = len(inner), frame.f_back
+    level = 1 + sum(not _is_internal(frame) for frame in inner[1:])
+    around = frame.f_back
     if around is not None and around.f_code.co_name == _DISPATCH and _is_ours(around):
         inner.append(around)  # what PyTorch runs an op by is there for our mode alone
-    # the core is a library as any other
-    ours = [frame.f_code.co_name for frame in inner if _is_ours(frame)]
-    if not ours or not set(ours) <= set(_HANDING_ON):
+    warns_itself = _is_ours(inner[0]) and inner[0].f_code.co_name not in _HANDING_ON
+    if warns_itself or not any(map(_is_ours, inner)):
         return None
     stack = inner[:]
     outer = inner[-1].f_back
     while outer is not None:
         stack.append(outer)
         outer = outer.f_back
-    plain = frames_of_program(
-        [StackEntry(frame.f_code.co_filename, frame) for frame in reversed(stack)]
-    )
+    plain = frames_of_program([StackEntry(_file_of(frame), frame) for frame in reversed(stack)])
     if len(plain) < level:
         return None
     _forget(message, frame.f_globals)
     return plain[-level].place
+
+
+def _is_internal(frame: FrameType) -> bool:
+    """Return whether Python counts a frame as part of an import."""
+    file = frame.f_code.co_filename
+    return "importlib" in file and "_bootstrap" in file
+
+
+def _file_of(frame: FrameType) -> str:
+    """Return the file of a frame; the core is a library as any other, and has none of ours."""
+    is_of_core = str(frame.f_globals.get("__name__")).startswith("autograd_core")
+    return "" if is_of_core else frame.f_code.co_filename
 
 
 def _is_ours(frame: FrameType) -> bool:

@@ -65,6 +65,16 @@ for work in (nan, hook, twice):
     run()
     tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+WARNS: Final = """
+net.register_full_backward_hook(lambda module, gave, got: None)
+def hook(g):
+    for level in range(1, 6): warnings.warn(f"level {level}", stacklevel=level)
+for step in range(2): net(torch.ones(2, 3)).sum().backward()
+net(torch.ones(2, 3)).sum().backward()
+y = x1 * 2
+y.register_hook(hook)
+y.sum().backward()
+"""
 FREED: Final = """
 y = x1.exp()
 (y * y).sum().backward()
@@ -177,6 +187,11 @@ for n in range(3):
             RAISES,
             [CHECK, CHECK_ALL, WHY, FILM, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="values of a pass that raised die with the error",
+        ),
+        pytest.param(
+            WARNS,
+            [CHECK, WHY, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="a warning in a pass is shown around it, where it is plainly",
         ),
         pytest.param(
             FREED,
