@@ -65,6 +65,35 @@ for work in (nan, hook, twice):
     run()
     tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+GOES_ON: Final = """
+def told(name, *values):
+    for y in values: attempt(lambda: tell(name, y.grad_fn._saved_result is None))
+def twice(inputs=None):
+    y, z = v0.sin().exp(), x1.tanh()
+    loss = (y * 2).tanh().sum() + z.exp().sum()
+    y.sum().backward(inputs=inputs)
+    for _ in range(2):
+        attempt(lambda: loss.backward())
+        told("twice", y, z)
+def changed():
+    y, z = x1.exp(), x2.exp()
+    loss = y.tanh().sum() + z.sum()
+    y.add_(1)
+    attempt(lambda: loss.backward())
+    told("changed", z)
+twice()
+twice([v0])
+changed()
+tell(plain(x0.grad), plain(x1.grad), plain(x2.grad))
+def hook(g): raise ValueError("hook")
+y = x1.exp()
+z = (y * 2).tanh()
+y.register_hook(hook)
+loss = z.sum()
+for _ in range(2):
+    attempt(lambda: loss.backward())
+    told("hook", y, z)
+"""
 WARNS: Final = """
 net.register_full_backward_hook(lambda module, gave, got: None)
 def hook(g):
@@ -74,6 +103,12 @@ net(torch.ones(2, 3)).sum().backward()
 y = x1 * 2
 y.register_hook(hook)
 y.sum().backward()
+"""
+MASKED: Final = """
+from torch.masked import masked_tensor
+masked = masked_tensor(v0.detach(), v0.detach() > 0, requires_grad=True)
+(masked * 2).sum().backward()
+tell(type(masked.grad).__name__)
 """
 FREED: Final = """
 y = x1.exp()
@@ -148,6 +183,8 @@ s = (v1 * v0 + v1 + x2).sum()
 with Seen():
     s.backward(retain_graph=True)
     s.backward()
+    far = nn.Linear(3, 3, device="meta")
+    far(torch.ones(1, 3, device="meta")).sum().backward()
 """
 PASS_INSIDE: Final = """
 from contextlib import contextmanager
@@ -189,9 +226,19 @@ for n in range(3):
             id="values of a pass that raised die with the error",
         ),
         pytest.param(
+            GOES_ON,
+            [CHECK, WHY, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="what ran before a call raised is freed",
+        ),
+        pytest.param(
             WARNS,
             [CHECK, WHY, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="a warning in a pass is shown around it, where it is plainly",
+        ),
+        pytest.param(
+            MASKED,
+            [CHECK, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="a subclass that computes gradients computes those of a plain pass",
         ),
         pytest.param(
             FREED,

@@ -101,7 +101,7 @@ class TorchNode:
     saved_names: ClassVar[tuple[str, ...]]
     saved_places: ClassVar[tuple[tuple[str, str, str], ...]]  # with where PyTorch has them
     opaque: ClassVar[str]
-    is_function: ClassVar[bool]  # a custom Function, with code of the program's
+    is_function: ClassVar[bool]  # a custom Function
     transposed: ClassVar[bool] = False  # of a convolution, whose node has the same name
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
@@ -453,6 +453,19 @@ def why_opaque(kind: type) -> str:
     if kind.__name__ == "CppFunction":
         return "written in C++: its ops are not drawn"
     return ""
+
+
+def is_of_program(kind: type) -> bool:
+    """Return whether code of the program's runs in nodes of a class: those of its own custom
+    Functions, and those of PyTorch's that call it."""
+    module = getattr(function_of(kind), "__module__", "")
+    in_torch = module.partition(".")[0] == "torch" and not why_opaque(kind)
+    return issubclass(kind, FunctionNode) and not in_torch
+
+
+def keeps_packed(origin: Any) -> bool:
+    """Return whether reading what a node of PyTorch keeps calls a hook of the program's."""
+    return any(map(_is_packed, raw_saved(origin)))
 
 
 def _is_packed(raw: Any) -> bool:

@@ -381,9 +381,13 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def copied(gradient: Any) -> Any:
-    """Return a copy of a gradient, or itself where its numbers cannot be read; None of None."""
-    copy = None if gradient is None else copy_of(gradient)
-    return gradient if copy is None else copy
+    """Return a copy of a gradient, or itself where none can be made; None of None."""
+    if gradient is None or (copy := copy_of(gradient)) is not None:
+        return None if gradient is None else copy
+    if type(gradient) not in _KINDS:
+        return gradient
+    with unobserved(), grad_enabled(False):
+        return TensorBase.clone(TensorBase.detach(gradient))  # of one that is shape alone
 
 
 class Copies:

@@ -16,7 +16,7 @@ from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import why_opaque
+from gradstep.engines.pytorch.nodes import is_of_program, keeps_packed, why_opaque
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -50,6 +50,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import CannotObserve, not_shown, run_of, within_fence
+from gradstep.guest.silence import silence
 
 HELD: Final = 1 << 26
 """Bytes of gradients that wait to be measured together."""
@@ -91,24 +92,36 @@ class KeptRun:
         if (noted := run_of(given.outputs)) is not None:
             noted.release = self.release
         self._heard: _Heard | None = None
-        if on_gradients is None:
-            self.result = carry_out(given, self._inside)
-            return
-        # the engine adds in place to what nobody else holds, and takes it over: a mode sees that
-        copies = origins is not None and origins.has_dispatch_mode
-        with unobserved():
-            heard = self._heard = _Heard(call, walked, on_gradients, copies=copies)
-        unhook = hook_nodes(heard.hooks())
+        is_seen = origins is not None and origins.has_dispatch_mode
+        if on_gradients is not None:
+            # the engine adds in place to what nobody else holds, and takes it over: a mode sees it
+            with unobserved():
+                self._heard = _Heard(call, walked, on_gradients, copies=is_seen)
+        hooks = [] if self._heard is None else self._heard.hooks()
+        ran: list[Any] = []
+        runs_once = is_seen or walked.runs_user_code
+        if runs_once and not call.keep:
+            hooks += [(node.register_hook, partial(_note, ran, node)) for node in walked.nodes]
+        unhook = hook_nodes(hooks)
         try:
             self.result = carry_out(given, self._inside)
         except BaseException:
-            if not call.keep:
-                free(call, heard.ran, whole=False)
-            raise
-        finally:
             unhook()
-        heard.end(tensor for _, tensor in self._made())
-        self.whole = heard.whole
+            if runs_once:
+                free(call, [] if call.keep else ran, whole=False)
+            elif not call.keep and not any(map(keeps_packed, walked.nodes)):
+                self._raise_plainly()
+            raise
+        unhook()
+        if self._heard is not None:
+            self._heard.end(tensor for _, tensor in self._made())
+            self.whole = self._heard.whole
+
+    def _raise_plainly(self) -> None:
+        """Run a call that raised once more, now as it is: it frees what it frees plainly."""
+        self.undo()
+        with silence(), suppress(Exception):
+            carry_out(self._call.arguments)
 
     def _inside(self, call: TorchCall) -> Any:
         """Let a pass run inside a node, having noted what it adds to."""
@@ -251,7 +264,6 @@ class _Heard:
     ) -> None:
         see_that_hooks_are_allowed(walked.nodes)
         self.whole = True  # else a pass ran inside, of which not all was heard
-        self.ran: list[Any] = []  # of the nodes that send something which somebody wants to hear of
         self._nodes, self._on_gradients = walked.nodes, on_gradients
         self._inside = False
         self._copies = copies
@@ -275,7 +287,7 @@ class _Heard:
 
         None, where code of the program's is known that may change a ``.grad`` on the way.
         """
-        if any(isinstance(node, FunctionNode) for node in walked.nodes):
+        if any(map(is_of_program, walked.kinds)):
             return set()
         if any(table for leaf in walked.leaves for table in hook_tables(leaf)):
             return set()
@@ -289,17 +301,16 @@ class _Heard:
         """List the hooks that listen, each with the method that registers it."""
         after = self._after
         return [
-            (node.register_hook, partial(after, node, wanted))
+            (node.register_hook, partial(after, wanted))
             for node, wanted in zip(self._nodes, self._wanted, strict=True) if wanted
         ]  # fmt: skip
 
     def _after(
-        self, node: Any, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
+        self, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
     ) -> None:
         try:
             if self._inside:
                 return
-            self.ran.append(node)
             for nr, place in wanted:
                 gradient = sent[nr] if nr < len(sent) else None
                 if self._copies:
@@ -356,13 +367,27 @@ class _Heard:
 
 
 class _Walked(NamedTuple):
-    """The nodes behind some roots, and what each leads to; the nodes where leaves end the way, and
-    the leaves."""
+    """The nodes behind some roots, their classes, and what each leads to; the nodes where leaves
+    end the way, and the leaves."""
 
     nodes: list[Any]
+    kinds: set[Any]
     edges: list[Any]
     ends: list[Any]
     leaves: list[Any]
+
+    @property
+    def runs_user_code(self) -> bool:
+        """Whether hooks or Functions of the program's may run in a pass."""
+        origins = current.get()
+        return (origins is not None and origins.has_hooks) or any(
+            issubclass(kind, FunctionNode) for kind in self.kinds
+        )
+
+
+def _note(ran: list[Any], node: Any, sent: Any, _: Any) -> None:
+    """Note that a node has run."""
+    ran.append(node)
 
 
 def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
@@ -385,9 +410,8 @@ def _walk(roots: Any, whole: bool) -> _Walked | None:
     waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
     seen = {node for node in waiting if node is not None}
     waiting = list(seen)
-    walked = _Walked([], [], [], [])
-    nodes, edges, ends, leaves = walked
-    kinds: set[Any] = set()
+    walked = _Walked([], set(), [], [], [])
+    nodes, kinds, edges, ends, leaves = walked
     while waiting:
         node = waiting.pop()
         kind = type(node)

@@ -25,7 +25,7 @@ from torch.autograd.graph import GradientEdge
 from gradstep.contract.driver import CannotRunAgain, Nested, Pending
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.entry import carry_out, intercepted, is_engine_call
-from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of
+from gradstep.engines.pytorch.nodes import TorchLeaf, TorchNode, hooks_of, is_of_program
 from gradstep.engines.pytorch.order import owner
 from gradstep.engines.pytorch.private import (
     TensorBase,
@@ -321,8 +321,8 @@ class ObservedEngine:
     ) -> list[tuple[Any, Any]]:
         """List the hooks that are to see what nodes from ``start`` on do, and keep ``copies`` of it
         if asked for, each with the method that registers it."""
-        # a pass that begins inside a custom Function may add to a leaf before its node does
-        quiet = not any(node.is_function for node in self.order)
+        # code of the program's may begin a pass, which adds to a leaf before its node does
+        quiet = not any(map(is_of_program, {type(node.origin) for node in self.order}))
         empty = {
             node
             for node in self.order
