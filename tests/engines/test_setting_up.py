@@ -237,3 +237,18 @@ def test_custom_functions_are_checked_where_their_apply_is_of_c(
         verdicts = {node.op: node.verdict for node in gradstep.check(loss)}
     assert verdicts == {"DoubleBackward": "wrong", "SumBackward0": "right"}
     assert vars(torch.autograd.Function).get("apply") is (None if is_inherited else of_c)
+
+
+@pytest.mark.parametrize("command", ["check", "record"])
+def test_no_command_imports_the_compiler(command: str, tmp_path: Path) -> None:
+    program = (
+        PROGRAM[: PROGRAM.index("optimizer =")]
+        + """
+import sys
+Double.apply(net(torch.rand(5, 3))).sum().backward()
+print("torch._dynamo" in sys.modules)
+"""
+    )
+    (tmp_path / "train.py").write_text(program, "utf-8")
+    done = run_python(["-m", "gradstep", command, "train.py"], tmp_path, with_torch=False)
+    assert (done.returncode, done.stdout.partition("\n")[0]) == (0, "False"), done.stderr

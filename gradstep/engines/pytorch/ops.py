@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from weakref import ref
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
@@ -36,6 +35,7 @@ from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     AS_IT_IS,
     DISPATCH_MODES,
+    DispatchMode,
     base_of,
     dispatch_mode,
     functions,
@@ -47,7 +47,6 @@ from gradstep.engines.pytorch.private import (
     set_version,
     takes_numbers,
     torch_c,
-    uncompiled,
     unobserved,
     version_counter,
 )
@@ -89,7 +88,7 @@ class _Life:
 _OPS: Final = "an op of the forward pass"
 
 
-class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
+class Ops(DispatchMode):
     """Records ops, on the tensors that they make and under the numbers of their nodes."""
 
     def __init__(self, origins: Origins, budget: int) -> None:
@@ -112,10 +111,6 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             tuple[ref[torch.Tensor], int | None]
         ] = []  # of what was recorded by then
         self._stepping: list[tuple[torch.Tensor, int]] = []  # what an optimizer may change
-
-    @classmethod
-    def _should_skip_dynamo(cls) -> bool:
-        return False  # what follows the class does that, and imports nothing for it
 
     def __enter__(self) -> Ops:
         super().__enter__()
@@ -537,9 +532,6 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                     at = makers[0] if makers else op
                     return Cut(f"{at.name}()", at.source, leaves)
         return None
-
-
-uncompiled(Ops.__torch_dispatch__)
 
 
 def _is_traced(given: Any) -> bool:

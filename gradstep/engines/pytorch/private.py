@@ -463,6 +463,18 @@ def _set_strategy(code: CodeType, whole: bool) -> bool:
     return True
 
 
+class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
+    """A dispatch mode of ours: the compiler looks at none of it, nor is it imported for that."""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        super().__init_subclass__(**named)
+        uncompiled(cls.__torch_dispatch__)
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        return False
+
+
 def hook_tables(tensor: torch.Tensor) -> list[Any]:
     """Return the tables of the hooks that were registered on a tensor."""
     tables = (getattr(tensor, "_backward_hooks", None), late_hooks(tensor))

@@ -19,7 +19,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from gradstep.capturing.sources import definition
 from gradstep.contract.interception import interceptor
@@ -31,6 +30,7 @@ from gradstep.engines.pytorch.nodes import TorchNode
 from gradstep.engines.pytorch.originals import original
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
+    DispatchMode,
     TensorBase,
     base_of,
     function_of,
@@ -329,7 +329,7 @@ class Rerun:
             changes.undo()
 
 
-class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
+class _Changes(DispatchMode):
     """Keeps tensors that were there before, as they were before they are changed in place, and the
     ``.grad`` of leaves."""
 
@@ -373,7 +373,7 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
             put_gradient(*state)
 
 
-class _Assignments(TorchFunctionMode):  # type: ignore[misc]  # as above
+class _Assignments(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
     """Keeps what a ``.grad`` was before code of the program's assigns to it."""
 
     def __init__(self, gradients: StatesBefore) -> None:
