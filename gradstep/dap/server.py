@@ -134,6 +134,8 @@ class Server:
 
     def _debug(self, session: Session, enters: bool) -> None:
         """Serve one pass to its end."""
+        if (launch := self._requests.launch) is not None:
+            session.program = launch.target.with_arguments(launch.arguments)
         with self._turn:
             self._is_open = True
             self._requests.begin(session)

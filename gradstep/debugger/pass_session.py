@@ -104,6 +104,7 @@ class PassSession:
         self._search = StopSearch(self._stack, self.breakpoints)
         self._selected: int | None = None
         self._closed = False
+        self.program = ""  # what a command for it is given: its TARGET, and the arguments of that
         self.ranks: Ranks | None = None
         self.beside: Beside | None = None
         self._say("before the first node")

@@ -60,6 +60,7 @@ class ZeroLeaves(Reason):
 class AllNegative(Reason):
     """Nothing that a rectifier is given is above 0."""
 
+    as_part = "all-negative"
     name: str
     inputs: int
 
@@ -138,6 +139,7 @@ class ZeroFactor(_Multiplied):
     """The other factor of a product is 0 everywhere."""
 
     explained_by = ("overflow",)
+    explained_here_by = ("all-negative",)
     name: str
 
     def text(self) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -63,6 +65,10 @@ class Target(NamedTuple):
         """
         stem = self.place.replace(".", "-") if self.path is None else picture_name(self.path)
         return f"{stem}-{self.name}" if self.name else stem
+
+    def with_arguments(self, arguments: Sequence[str]) -> str:
+        """Return what a command for it is given: ``train.py --epochs 1``."""
+        return " ".join([str(self), *map(shlex.quote, arguments)])
 
     def __str__(self) -> str:
         if self.name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod, sqrt
 from typing import Any, Final, NamedTuple
 from weakref import ref
@@ -59,6 +59,8 @@ class LeafWatch:
         self._copies: dict[int, tuple[ref[Any], Any]] = {}
         self._copied = 0
         self._training = Training()
+        self._optimizers: dict[str, ref[Any]] = {}
+        self._latest: tuple[ParameterGroup, ...] = ()  # with the options of the last call
         self._active: set[int] = set()  # leaves whose modules have run
 
     def before(self, engine: Engine, call: BackwardCall, names: Callable[[], Names]) -> Before:
@@ -138,14 +140,28 @@ class LeafWatch:
             size = None if shape is None else prod(shape)
             self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
         groups = tuple([self._group(names, *pair) for pair in trained])
+        self._latest = groups
+        self._optimizers = {name: ref(optimizer) for name, optimizer in names.optimizers.items()}
         self._trains(
             Training(groups, tuple(names.scalers), self._idle(engine, tensors, names, groups))
         )
 
-    def end(self, names: Names) -> None:
-        """Take note of what optimizers do now: a schedule may have changed their rates since."""
-        groups = tuple([self._group(names, *pair) for pair in names.trained()])
-        self._trains(self._training._replace(groups=groups))
+    def end(self) -> None:
+        """Take note of what optimizers did last."""
+        self.look_at_rates()  # of those that are still there
+        self._trains(self._training._replace(groups=self._latest))
+
+    def look_at_rates(self) -> None:
+        """See what optimizers do in a call: a schedule may have changed their rates."""
+        now = {
+            name: iter(attribute_of(optimizer(), "param_groups") or ())
+            for name, optimizer in self._optimizers.items()
+        }
+        none: Iterator[Any] = iter(())
+        self._latest = tuple(
+            group._replace(options=_options(next(now.get(group.optimizer, none), group.options)))
+            for group in self._latest
+        )
 
     def _trains(self, training: Training) -> None:
         if training != self._training:
@@ -175,14 +191,9 @@ class LeafWatch:
     def _group(
         self, names: Names, optimizer: str, group: Mapping[str, Any], used: Mapping[int, Any]
     ) -> ParameterGroup:
-        options = {
-            str(name): float(number)
-            for name, number in group.items()
-            if isinstance(number, int | float)
-        }
         leaves = sorted(self._known[id_of].leaf.number for id_of in used if id_of in self._known)
         kind = type(names.optimizers[optimizer]).__name__
-        return ParameterGroup(optimizer, kind, options, tuple(leaves))
+        return ParameterGroup(optimizer, kind, _options(group), tuple(leaves))
 
     def _of(self, tensor: Any) -> _Known | None:
         known = self._known.get(id(tensor))
@@ -262,6 +273,15 @@ def _owners(names: Names) -> dict[int, Any]:
         for module in names.modules.values()
         for _, part in named_modules(module)
         for _, parameter in own_parameters(part)
+    }
+
+
+def _options(group: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers of a parameter group, as its learning rate."""
+    return {
+        str(name): float(number)
+        for name, number in group.items()
+        if isinstance(number, int | float)
     }
 
 

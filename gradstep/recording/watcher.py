@@ -133,6 +133,8 @@ class Watcher:
             engines = {**self._header.engines, engine.name: engine.version}
             self._header = replace(self._header, engines=engines)
             self._sink.add_header(self._header)
+        with within_fence("the optimizers"):
+            self._leaves.look_at_rates()
         before = None if begun.level == "call" else self._before(engine, call)
         leaves: list[LeafFacts] = []
         started = perf_counter()
@@ -351,6 +353,7 @@ class Watcher:
                 self._sink.add_note(f"{plural(self.index, 'call')} ran{none}")
             if failed:
                 self._sink.add_note(f"the run ended by {failed}")
+            self._leaves.end()
             self._sink.add_end()
 
 

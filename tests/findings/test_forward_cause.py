@@ -104,7 +104,7 @@ def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values(leaf:
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
         "exp:1 produces inf at 1 of 2 places, first at [1], where its input is 1000 "
-        "(the largest float32 is 3.4e38), and became nan at sub:1"
+        "(the largest float32 is 3.4e38), which became nan at sub:1"
     )
 
 
@@ -272,7 +272,7 @@ def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one(leaf
         said = stop(loss, w=w)
         assert said["what"] == "nan began in the forward pass, at #2 exp:1 or earlier"
         assert said["there"] == "result with nan at 1 of 2 places, first at [1]"
-        assert said["note"].startswith("gradstep check finds where it began")
+        assert said["note"].startswith("trace(values=True) around the forward pass finds")
 
 
 @on_the_core

@@ -26,7 +26,7 @@ for step in range(3):
         w.grad.mul_(1e38).mul_(1e38).mul_(0)  # as clipping by an infinite norm does
     opt.step()
 """
-OLDER = "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first gradient"
+OLDER = "look at what wrote it there: its initialization, the step() after an earlier call, or a"
 
 CAUSES = [
     ("F.cross_entropy(w, torch.full((6,), -100))", "all 6 targets are ignore_index (−100)"),
@@ -116,7 +116,7 @@ def test_an_alarm_names_the_command_that_knows_more_with_its_call(run: Run) -> N
         "debug", "--fail-on", "inf",
     )  # fmt: skip
     assert "the loss itself is inf: " in said
-    assert "`gradstep check --call 2` finds where it began" in said
+    assert "(gradstep check --call 2 train.py finds where it began)" in said
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -88,6 +88,7 @@ class CallDebugger:
         history: int | None,
     ) -> None:
         self.title = title
+        self.program = ""  # its TARGET and arguments, as a command is given them
         self._lines = deque(lines)
         self._places = places
         self._batch = batch
@@ -198,6 +199,7 @@ class CallDebugger:
             self._run_through(session, stop)
 
     def _run_through(self, session: Session, stop: bool) -> None:
+        session.program = self.program
         session.cursor.records_all = self.certifies or not self._batch
         self._set_breakpoints(session)
         if self.runs_on:

@@ -15,6 +15,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
+from gradstep.findings.finding import Program
 from gradstep.findings.reports.formatting import Row, line_text, path_text, row_lines
 from gradstep.graph.statistics import first_place, format_element
 
@@ -104,10 +105,13 @@ def _beginning(session: PassSession, index: int) -> Beginning | None:
 
 
 def _check(session: PassSession) -> str:
-    """Return the command that checks the call of the program which ``session`` is in."""
-    if session.kind == "grad":
-        return f"gradstep check --call grad:{session.call}"
-    return "gradstep check" if session.call == 1 else f"gradstep check --call {session.call}"
+    """Return the command that checks the call of the program which ``session`` is in; where no
+    command runs it, what a program does itself."""
+    if not session.program:
+        return "trace(values=True) around the forward pass"
+    number = f"grad:{session.call}" if session.kind == "grad" else str(session.call)
+    call = "" if number == "1" else f"--call {number}"
+    return Program(session.program).command(" ".join(filter(None, ["check", call])))
 
 
 def _of_a_call_alike(session: PassSession) -> Iterator[Row]:
@@ -124,7 +128,7 @@ def _of_the_loss(session: PassSession, trigger: Trigger) -> Iterator[Row]:
             "note",
             (
                 f"the loss itself is {trouble}: look at the forward pass first "
-                f"(`{_check(session)}` finds where it began)"
+                f"({_check(session)} finds where it began)"
             ),
         )
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from time import perf_counter, process_time
 from typing import Any, Final
+from weakref import ref
 
 from gradstep.capturing.names import Names
 from gradstep.contract.insides import insides_of
@@ -19,12 +20,14 @@ from gradstep.findings.facts.history import is_nothing
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Reason, Rule
 from gradstep.findings.linting import findings_of
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.passes import Passed, passed_in, run_pass
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.graph.leaves import OldGradients, Unreached
 from gradstep.findings.rules.graph.untraced import Untraced
 from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.findings.rules.run.derivatives import Checks
+from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
 from gradstep.guest.fence import carried_out, is_ours, within_fence
 from gradstep.recording.facts import CallFacts, Header
@@ -34,6 +37,7 @@ from gradstep.recording.schedule import Account, Schedule
 from gradstep.recording.watcher import text_of_error
 from gradstep.records import LEAF, BackwardCall, Gradients
 
+_ASKING: Final = ("isfinite", "isnan", "isinf")
 _MAY_TAKE: Final = 1.5  # as a multiple of what the run takes plainly
 RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
 NEEDED: Final = tuple(
@@ -88,7 +92,8 @@ class Watch:
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
         self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
         self._left = 0.0
-        self._names: Names | None = None
+        self._versions: list[tuple[ref[Any], int]] = []  # of the leaves of a pass not finite
+        self._skipped: list[str] = []
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
 
@@ -108,12 +113,32 @@ class Watch:
             with within_fence("the names of leaves"), running_of(call).unseen():
                 names.keep_leaves()
 
+    def may_be_skipped(self) -> bool:
+        """Return whether the program may leave out the step after a pass that is not finite: it
+        asks whether numbers are."""
+        return any(calls_of(name, self.facts.file) for name in _ASKING)
+
+    def was_skipped(self) -> bool:
+        """Return whether no leaf has changed since such a pass, and go on."""
+        kept = [(leaf(), version) for leaf, version in self._versions]
+        if any(leaf is None or _version_of(leaf) != version for leaf, version in kept):
+            return False
+        self._skipped.append(self.trouble)
+        self.trouble = ""
+        return True
+
     def end(self, *, is_cut_short: bool) -> Facts:
-        """Return the facts of a run that is over."""
+        """Return the facts of a run that is over. What is not finite is a note where the program
+        left out the steps for it, which are few, and went on."""
         self.facts.is_cut_short = is_cut_short
-        if self._names is not None:
-            with within_fence("the optimizers"):
-                self._leaves.end(self._names)
+        if not self.trouble and 2 * len(self._skipped) < len(list(self._run.calls())):
+            self.facts.seen[:] = [
+                (title, replace(each, is_note=each.is_note or _in(title) in self._skipped))
+                if isinstance(each, NotFinite) else (title, each)
+                for title, each in self.facts.seen
+            ]  # fmt: skip
+        with within_fence("the optimizers"):
+            self._leaves.end()
         return self.facts
 
     def _look_and_carry_out(
@@ -207,7 +232,7 @@ class Watch:
         look.looks, look.is_traced = self._looks[self._line], self._is_traced
         look.order = engine.reading.plan(call.roots).order
         self._nodes[look.facts.index] = len(look.order)
-        self._names = facts.names = names
+        facts.names = names
         facts.looked_at.append(look.facts.index)
         for fact in self._gathered:
             fact.closely(look)
@@ -267,12 +292,15 @@ class Watch:
                 ends=self.facts.is_whole,
                 has_run=has_run,
             )
+        title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add((call.line, call.is_grad))
-            title = look.facts.title
             self._take(title, passed.reasons)
-            if not call.is_grad and any(Finding(reason).is_bad for reason in passed.reasons):
-                self.trouble = f"NaN or infinity in {title}"
+            is_bad = any(Finding(reason).is_bad for reason in passed.reasons)
+        if is_bad and not (passed.finite or call.is_grad):
+            self.trouble = _in(title)
+            leaves = look.engine.accumulated(call)
+            self._versions = [(ref(leaf), _version_of(leaf)) for leaf in leaves]
         if passed.scaling is not None:
             for fact in self._gathered:
                 fact.scaled(passed.finite)
@@ -323,6 +351,14 @@ class Watch:
             self._causes.add(cause)
             self._places.add(place)
             self.facts.seen.append((title, reason))
+
+
+def _in(title: str) -> str:
+    return f"NaN or infinity in {title}"
+
+
+def _version_of(leaf: Any) -> int:
+    return int(insides_of(leaf).version(leaf))
 
 
 def _gradient_of(leaf: Any) -> tuple[int, int]:

@@ -81,10 +81,13 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         nonlocal watch, count, ended_by
         if asked.selected.last:
             watch = new_watch()
+        if asked.is_whole and watch.trouble and not watch.was_skipped():
+            ended_by = f"the {watch.trouble}, which ended the run"
+            raise ScriptDone
         answer = watch(intercepted.call, intercepted.names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.facts)
-        if asked.is_whole and watch.trouble:
+        if asked.is_whole and watch.trouble and not watch.may_be_skipped():
             ended_by = f"the {watch.trouble}, which ended the run"
         elif asked.calls is not None and count >= asked.calls:
             ended_by = f"--calls {asked.calls}"

@@ -124,6 +124,7 @@ def run(options: argparse.Namespace) -> int:
         fail_on=condition, runs_on=until is not None, certifies=options.certify,
         keeps_graph=not options.no_replay, history=options.history,
     )  # fmt: skip
+    debugger.program = target.with_arguments(options.arguments)
     stopped = CallSelector(None, ("backward", "grad") if options.grad else ("backward",))
     chosen = stopped if call is None else call
     if target.is_recording and options.arguments:

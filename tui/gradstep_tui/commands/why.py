@@ -62,7 +62,8 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
-    hint = f"only call 1 was looked at; gradstep check {target} looks at all of them"
+    program = target.with_arguments(options.arguments)
+    hint = f"only call 1 was looked at; gradstep check {program} looks at all of them"
     return why_target(
         target,
         options.leaf,
@@ -82,7 +83,7 @@ def why_target(
     Raises:
         Failure, ProgramError: there is nothing to explain.
     """
-    asked = _Asked(leaf, call, hint)
+    asked = _Asked(leaf, call, hint, target.with_arguments(arguments))
     if target.is_recording:
         # what reads recordings is not loaded for a script
         from gradstep.findings.reports.why.recorded import afterwards
@@ -105,9 +106,9 @@ class _Asked:
     """The question about ``leaf``: the ``answer`` is found at the call ``wanted``, and shown at the
     end."""
 
-    def __init__(self, leaf: str, wanted: CallSelector, hint: str = "") -> None:
+    def __init__(self, leaf: str, wanted: CallSelector, hint: str, program: str) -> None:
         self._leaf = leaf
-        self._hint = hint
+        self._hint, self._program = hint, program
         self._wanted = wanted
         self._count = 0
         self._title = ""
@@ -140,6 +141,7 @@ class _Asked:
             session.host(partial(self._explain, session))
 
     def _explain(self, session: Session) -> None:
+        session.program = self._program
         session.jump(session.length)
         try:
             self.answer = explain(session, self._leaf)

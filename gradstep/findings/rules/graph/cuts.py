@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from linecache import getline
+from operator import ne
 from typing import Any, ClassVar, Final
 
 from gradstep.capturing.statement import comparison_at, nodes_on
@@ -24,6 +25,7 @@ from gradstep.contract.op_records import (
     Cut as CutRecord,
 )
 from gradstep.findings.facts import Facts, Forward
+from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import ByInputs, Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import called_by, called_on, with_argument, without
@@ -53,6 +55,10 @@ class Cut(Reason):
     def clause(self) -> str:
         """Return what happened there."""
         raise NotImplementedError
+
+    def guess(self) -> str:
+        """Return the same where it may be why leaves get no gradient."""
+        return f"likely because {self.clause()}"
 
     def advice(self) -> str:
         """Return what helps where leaves get no gradient."""
@@ -146,6 +152,9 @@ class NotRecomputed(Cut):
     def clause(self) -> str:
         return "checkpoint() keeps no graph where none of its inputs requires a gradient"
 
+    def guess(self) -> str:
+        return f"and if they are used inside of it, {self.clause()}"
+
     def advice(self) -> str:
         return "pass use_reentrant=False to checkpoint()"
 
@@ -175,8 +184,7 @@ class UnderNoGrad(Cut):
     def remedy(self) -> str:
         if self.is_meant:
             return (
-                "nothing to do if they are not to learn, as those of a teacher or a target "
-                "network: no optimizer has them"
+                "nothing to do if they are not to learn, as those of a teacher or a target network"
             )
         return super().remedy()
 
@@ -392,7 +400,9 @@ def _cut_at(
             and cut.departure.number < first
         ):
             return  # made from an array of this iteration, after one of an earlier had gone
-        yield replace(_of_leaf(subject, cut, lost), leaves=tuple(map(subject.name, lost))), lost
+        made = _of_leaf(subject, cut, lost)
+        own = filter(subject.names.of, lost) if isinstance(made, ConstantGradient) else lost
+        yield replace(made, leaves=tuple(map(subject.name, own))), lost
         return
     makers = sorted(behind, key=lambda maker: maker.number)
     lost = _lost(subject, (leaf for maker in makers for leaf in _leaves_of(maker)))
@@ -489,7 +499,23 @@ def _in_run(reason: Reason, facts: Facts) -> Reason:
     if isinstance(reason, ConstantGradient) and learning.isdisjoint(reason.leaves):
         # by parameters, it may be a constant on purpose, as in first-order MAML
         return reason if reason.source in facts[ByInputs].lines else replace(reason, is_note=True)
+    if isinstance(reason, UnderNoGrad) and not learning and _is_of_copy(reason, facts):
+        return replace(reason, is_note=True, is_meant=True)
     return confirmed(reason, facts)
+
+
+def _is_of_copy(reason: Reason, facts: Facts) -> bool:
+    """Return whether the leaves are those of a copy of what learns, as a target network is: each
+    has the name of one that the calls came to, but for one part."""
+    reached = [name.split(".") for name in facts[Learning].reached]
+    changes = any(seen.facts.update_rms for one in histories(facts.run) for seen in one.seen)
+    return changes and all(
+        any(
+            len(other) == len(parts) and sum(map(ne, other, parts)) == 1 and other[-1] == parts[-1]
+            for other in reached
+        )
+        for parts in (name.split(".") for name in reason.leaves)
+    )
 
 
 RULES: Final = (

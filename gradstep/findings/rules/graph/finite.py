@@ -128,7 +128,7 @@ class Beginning(NotFinite):
     @property
     def _became(self) -> str:
         trouble, place = self.became
-        return trouble and f", and became {trouble} at {place}"
+        return trouble and f", which became {trouble} at {place}"
 
     @property
     def place(self) -> str:
@@ -168,8 +168,8 @@ class Beginning(NotFinite):
             return "trace(values=True) around the forward pass finds where it began"
         if self.older:
             return (
-                "an earlier step() put it there: gradstep debug --fail-on nan,inf finds the first "
-                "gradient that is not finite"
+                "look at what wrote it there: its initialization, the step() after an earlier "
+                "call, or a change of the program's own"
             )
         return "check how these values are computed"
 

@@ -35,13 +35,14 @@ class BrokenByStep(NotFinite):
         why = f": eps={self.eps:g} is 0 in float16, so it divides by 0" if is_zero else (
             f" ({self.dtype})"
         )  # fmt: skip
-        step = f"{self.optimizer}.step()" if self.optimizer else "a step"
-        return (
-            f"{step} made {self.named} NaN or infinite, although {self.of('its', 'their')} "
-            f"gradients were finite{why}"
-        )
+        finite = f"although {self.of('its', 'their')} gradients were finite{why}"
+        if not self.optimizer:
+            return f"{self.named} became NaN or infinite between two calls, {finite}"
+        return f"{self.optimizer}.step() made {self.named} NaN or infinite, {finite}"
 
     def remedy(self) -> str:
+        if not self.optimizer:
+            return f"look at what changes {self.of('it', 'them')} between the calls"
         if self.eps is None:
             return "use a smaller learning rate, or clip the gradients"
         return "keep the weights in float32, and use autocast for the forward pass; or eps=1e-4"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Final, NamedTuple
 
 from gradstep.debugger.pass_session import PassSession
@@ -47,7 +46,7 @@ class Ways(Fact):
     needs = (Graphs,)
 
     def __init__(self) -> None:
-        self.by_leaf: dict[str, Way] = {}
+        self.by_leaf: dict[str, dict[bool, Way | None]] = {}  # by whether it became smaller
         self.passed: dict[str, set[str]] = {}
         self.places: dict[str, int] = {}
 
@@ -71,9 +70,8 @@ class Ways(Fact):
             on_way = {link.index for link in links}
             passed = {called[other] for other in sizes if users[other] & on_way}
             self.passed.setdefault(called[index], passed)
-            way = _mostly(session, links, down=sizes[index] <= median(sizes.values()))
-            if way is not None:
-                self.by_leaf.setdefault(called[index], way)
+            ways = {down: _mostly(session, links, down=down) for down in (True, False)}
+            self.by_leaf.setdefault(called[index], ways)
 
 
 def _users_of_leaf(
@@ -147,7 +145,7 @@ class Vanishing(Reason):
             case Proportion(leaf, size, share):
                 what = (
                     f"the largest gradient, that of {leaf}, is {format_number(size)}, "
-                    f"{format_number(share)} times the size of the weight"
+                    f"{format_number(share)} times the size of {leaf}"
                 )
         mostly = ""
         if self.way is not None:
@@ -241,7 +239,7 @@ def _place(facts: Facts, history: History) -> int:
 def _reason(
     facts: Facts, end: tuple[History, Seen], sizes: Change | Proportion, is_vanishing: bool
 ) -> Reason:
-    way = facts[Ways].by_leaf.get(end[0].leaf.name)
+    way = facts[Ways].by_leaf.get(end[0].leaf.name, {}).get(is_vanishing)
     kind = Vanishing if is_vanishing else Exploding
     source = (way and way.source) or end[1].call.line
     return kind(sizes, way, leaves=(end[0].leaf.name,), source=source)

@@ -19,7 +19,6 @@ from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operation
 from gradstep.findings.source_lines import assigned, modules_made_around
 from gradstep.recording.leaves import COPIED
-from gradstep.text import plural
 
 _OF_A_VALUE: Final = re.compile(r"Parameter\((?!torch\.(zeros|ones|rand|empty|full|tensor))")
 _CALLS: Final = 3
@@ -42,7 +41,7 @@ class Optimizers(Fact):
 
 @dataclass(frozen=True)
 class NewParameters(Reason):
-    """So many parameters are made anew for each call; ``is_copy`` if of a value."""
+    """So many parameters, or more, are made anew for each call; ``is_copy`` if of a value."""
 
     keeps_loss = False
     code = "made-anew"
@@ -54,7 +53,7 @@ class NewParameters(Reason):
     def text(self) -> str:
         shapes = ", ".join(str(list(shape)) for shape in self.shapes)
         return (
-            f"{plural(self.count, 'parameter')} of shape {shapes} "
+            f"{'a parameter' if self.count == 1 else 'parameters'} of shape {shapes} "
             f"{'is' if self.count == 1 else 'are'} made anew for each of {self.times:,} calls: "
             "what is learned there is lost, and no optimizer knows of it"
         )

@@ -28,7 +28,7 @@ class NeverReached(Unreached):
 
     def text(self) -> str:
         gets, them = self.of("gets", "get"), self.of("it", "them")
-        likely = "" if self.cause is None else f", likely because {self.cause.clause()}"
+        likely = "" if self.cause is None else f", {self.cause.guess()}"
         none = f"none of the {self.count:,} calls" if self.count > 1 else "the only call never"
         return (
             f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and "
@@ -83,12 +83,12 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
     )
     resting = {facts.run.leaves[number].name for number in idle or ()}
     for optimizer, lost in learning.lost().items():
+        names = [leaf.name for leaf in lost]
         cause = _likely(facts)
         lines = assigned(optimizer, facts.file)
         has = sum(leaf.optimizer == optimizer for leaf in learning.trained.values())
         # a part that does not run may be one for later
         is_certain = bool(cause) or len(lost) == has
-        names = [leaf.name for leaf in lost]
         aside = set() if is_certain else {*names} if idle is None else resting & {*names}
         # in a program that runs, that is for the rule on its graphs to say
         aside = {*names} if Forward in facts.given and not is_certain else aside

@@ -29,6 +29,7 @@ _CLIPPED: Final = 1e-4
 _LARGE: Final = 0.5
 _BOUND: Final = 1e-2
 """A bound for gradients below which it is clipping that makes steps small."""
+_RAISED: Final = 10.0
 _LOWERED: Final = 0.01
 """Of the learning rate that a schedule began with."""
 _LOW: Final = 1e-4
@@ -55,11 +56,20 @@ class _Steps(Reason):
 
 @dataclass(frozen=True)
 class LargeSteps(_Steps):
-    """Steps are far too large."""
+    """Steps are far too large; ``raised_from`` is the learning rate before a schedule raised it,
+    None where none did."""
 
     code = "large-steps"
+    raised_from: float | None = None
+
+    def text(self) -> str:
+        if self.raised_from is None:
+            return super().text()
+        return f"{super().text()}: a schedule has raised it from {format_number(self.raised_from)}"
 
     def remedy(self) -> str:
+        if self.raised_from is not None:
+            return "let this scheduler raise it less, or lower it"
         return (
             "divide the learning rate by 10 until the loss falls: steps of about 1e-3 of the size "
             "of a weight are usual"
@@ -83,6 +93,9 @@ class SmallSteps(_Steps):
     def fix(self) -> tuple[Fix, ...]:
         return self.because.fix()
 
+    def parts(self) -> tuple[Reason, ...]:
+        return (self.because,)
+
 
 @dataclass(frozen=True)
 class ClippedScaled(Reason):
@@ -98,8 +111,8 @@ class ClippedScaled(Reason):
     def text(self) -> str:
         return (
             f"each step of {self.optimizer} changes {self.named} by {format_number(self.ratio)} "
-            "times their size: clip_grad_norm_() clips gradients that are still multiplied by the "
-            "scale of the loss"
+            f"times {self.of('its', 'their')} size: clip_grad_norm_() clips gradients that are "
+            "still multiplied by the scale of the loss"
         )
 
     def remedy(self) -> str:
@@ -212,6 +225,7 @@ class TinyGradients(Reason):
     """The learning rate of an ``optimizer`` is no reason."""
 
     keeps_loss = True
+    explained_by = ("vanishing",)
     optimizer: str
 
     def text(self) -> str:
@@ -308,13 +322,17 @@ def _reason(
     groups = [group for group in facts.run.training.groups if group.optimizer == optimizer]
     rate, first = map(groups[0].options.get, ("lr", "initial_lr")) if groups else (None, None)
     made = next(iter(assigned(optimizer, file)), None)
+    scheduled = schedulers(file)
+    if not is_small and scheduled and rate is not None and first and rate > _RAISED * first:
+        return LargeSteps(
+            optimizer, rate, ratio, first, leaves=leaves, source=scheduled[0], other=made
+        )
     if not is_small:
         return LargeSteps(optimizer, rate, ratio, leaves=leaves, source=made or line)
     if (clip := _clip_of_scaled(facts, weights)) is not None:
         has_scaler = bool(facts.run.training.scalers)
         return ClippedScaled(optimizer, ratio, has_scaler, leaves=leaves, source=clip, other=line)
     because: Reason
-    scheduled = schedulers(file)
     if (tight := _tight_clip(file)) is not None:
         because = tight
     elif scheduled and rate is not None and first and rate < _LOWERED * first:
