@@ -238,6 +238,9 @@ class NativeDriver(BasicDriver):
         users = runs_user_code(node)
         if not users and node.hooks is None and node.kind != LEAF:
             return next(steps)
+        # The order is the meaning: what raised before raises again before anything is noted, the
+        # place in the log comes before all that is written there, and memory is marked as shared
+        # before code of the program's can change it.
         self._raise_again(index)
         self.nested = []
         log, start = self._log, self._log.place()

@@ -6,8 +6,10 @@ keep what the engine gives them, and nothing else: what they cost is what record
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum, auto
 from functools import partial
 from itertools import chain, count, pairwise
 from math import inf
@@ -16,7 +18,7 @@ from sys import _getframe
 from threading import get_ident
 from time import perf_counter
 from types import FrameType
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 from weakref import ref
 
 import torch
@@ -62,6 +64,69 @@ _SLICE = 0.1  # seconds after which a session hears how far the engine is, and m
 NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
 """A node that has run: what it sent, what arrived after its hooks, its seconds, and of a leaf the
 ``.grad`` afterwards; no named tuple, which takes as long to make as all else in a hook."""
+
+
+class Stage(Enum):
+    """How far the engine is with what it was asked to run."""
+
+    AHEAD = auto()
+    """It has not begun, or begins anew from what waits."""
+    HALTED = auto()
+    """It waits in a hook."""
+    OVER = auto()
+
+
+class _ProgramCode(NamedTuple):
+    """What is known of a pass before it runs for the first time, of the program's own code.
+
+    Attributes:
+        retained: what ``retain_grad()`` adds to, behind the index of its node.
+        hooks: the tables of hooks at each node, and what they held.
+        nodes: those that are known to run code of the program's.
+        last: the last one of these in the order.
+    """
+
+    retained: Sequence[tuple[int, tuple[torch.Tensor, Any, Any, int]]] = ()
+    hooks: Sequence[tuple[TorchNode, Any, dict[int, Any]]] = ()
+    nodes: Set[TorchNode] = frozenset()
+    last: int = -1
+
+
+_NO_CODE: Final = _ProgramCode()
+
+
+@dataclass(slots=True)
+class _EngineCall:
+    """A call of PyTorch's engine: the thread and the frame in which it was made, and the number of
+    its pass, which a hook is the first to hear."""
+
+    thread_id: int = 0
+    frame: FrameType | None = None
+    number: int | None = None
+
+
+class _DeviceClock:
+    """When a GPU was behind each node."""
+
+    def __init__(self) -> None:
+        self._marks: list[tuple[Any, Any]] = []
+        self._took: dict[Any, float] = {}
+
+    def mark(self, node: Any) -> None:
+        """Let the GPU note when it is behind ``node``, None before all."""
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        self._marks.append((node, event))
+
+    def seconds(self, node: Any, between_hooks: float) -> float:
+        """Return what a node took; ``between_hooks`` where it ran on two devices."""
+        if not self._took:
+            for _, event in self._marks:
+                event.synchronize()
+            for (_, before), (after, ended) in pairwise(self._marks):
+                with suppress(RuntimeError):  # they are on two devices
+                    self._took[after] = before.elapsed_time(ended) / 1000
+        return self._took.get(node, between_hooks)
 
 
 class ObservedEngine:
@@ -135,24 +200,17 @@ class ObservedEngine:
         self.unheard: list[int] = []
         self._inside = 0  # passes that run inside, and that nobody is asked about
         self._sums = sums
-        self._thread_id = 0  # of the thread in which the engine runs
         self._halted_at: int | None = None  # the last node behind which it did
         self._unseen = StatesBefore()  # of leaves that only passes inside come to
-        # by index, what retain_grad() adds to
-        self._retained: list[tuple[int, tuple[torch.Tensor, Any, Any, int]]] | None = None
-        # the tables of hooks at each node, and what they held before the pass
-        self._hooks: list[tuple[TorchNode, Any, dict[int, Any]]] = []
-        self._user_code: set[TorchNode] = set()  # nodes that are known to run code of the program's
-        self._last_user_code = -1
-        self._pass: int | None = None  # the engine's number of this pass
-        self._frame: FrameType | None = None  # that runs it
-        self._marks: list[tuple[Any, Any]] | None = None  # on a GPU: nodes, and when they ended
-        self._took: dict[Any, float] = {}
+        self._code: _ProgramCode | None = None
+        self._running = _EngineCall()
+        self._clock: _DeviceClock | None = None
         self._error: BaseException | None = None
         self._enough = inf  # runs at which the engine halts
         self._deadline = inf  # or when it halts
         self._ended = 0.0  # the last node
-        self._halted = self._done = self._silent = False
+        self._stage = Stage.AHEAD
+        self._silent = False  # nobody wants to hear what nodes do
 
     def _find_ends(self) -> set[TorchNode]:
         if not self.call.is_grad:
@@ -170,14 +228,14 @@ class ObservedEngine:
         """Return whether node ``index`` has run, or never will."""
         if index in self.runs or self.order[index] in self.ends:
             return True
-        return self._done and self._error is None
+        return self._stage is Stage.OVER and self._error is None
 
     def has_run_as(self, runs: Mapping[Any, NodeRun], before: Mapping[Any, State]) -> None:
         """Take note of a pass that has run: what each node did, in their order, and what each leaf
         held ``before``."""
         self.runs = {self.index[node]: run for node, run in runs.items()}
         self.gradients.knew({self.index[node]: state for node, state in before.items()})
-        self._done = True
+        self._stage = Stage.OVER
         self._take_real_order(0)
 
     def advance(
@@ -206,16 +264,19 @@ class ObservedEngine:
             if self.thread is None:
                 self.in_thread(partial(self._run, index, muted))
                 over = True
-            elif self._halted:
+            elif self._stage is Stage.HALTED:
                 over = self.thread.go_on()
             else:
                 over = self.thread.start(partial(self._run, index, muted))
         except BaseException as error:
-            self._error, self._halted = error, False
+            self._error = error
+            if self._stage is Stage.HALTED:
+                self._stage = Stage.AHEAD
             if index not in self.runs and index >= self.taken:
                 raise
             return
-        self._halted = not over and not self._done
+        if not over and self._stage is not Stage.OVER:
+            self._stage = Stage.HALTED
         if self.thread is None:
             self._take_real_order(max(index, self.taken))
 
@@ -232,12 +293,13 @@ class ObservedEngine:
         """Run what is left, from node ``start`` on, and keep nothing of it."""
         if self._error is not None:
             raise self._error
-        halted, self._halted, self._silent = self._halted, False, True
-        if halted:
+        stage, self._silent = self._stage, True
+        if stage is Stage.HALTED:
             assert self.thread is not None
+            self._stage = Stage.AHEAD
             while not self.thread.go_on():
                 pass
-        elif not self._done:
+        elif stage is Stage.AHEAD:
             self.gradients.keep_first()
             # nobody goes back: the engine itself frees what it comes to
             retained, self.retains = self.retains, False
@@ -249,11 +311,11 @@ class ObservedEngine:
     @property
     def is_halted(self) -> bool:
         """Whether the engine waits in a hook."""
-        return self._halted
+        return self._stage is Stage.HALTED
 
     def finish_halted(self) -> None:
         """Let the engine run on to the end of the pass, if it waits; it keeps nothing of it."""
-        if self._halted:
+        if self.is_halted:
             self.finish(0)
 
     def in_thread(self, work: Callable[[], Any]) -> None:
@@ -270,37 +332,30 @@ class ObservedEngine:
         """Let the engine run what is left, from node ``start`` on."""
         arguments = self._arguments(muted)
         if arguments is None:
-            self._done = True
+            self._stage = Stage.OVER
             return
         wanted = []
         if observed:
             self.gradients.begin(start)
-            if self._retained is None:
-                self._retained = list(self._find_retained())
-                self._hooks = [
-                    (node, table, dict(table))
-                    for node in self.order
-                    for table in hooks_of(node)
-                    if table
-                ]
-                self._user_code = {node for node, *_ in self._hooks}
-                self._user_code.update(node for node in self.order if node.is_function)
-                self._last_user_code = max(map(self.index.__getitem__, self._user_code), default=-1)
+            if self._code is None:
+                self._code = self._find_code()
             # the engine adds in place to what nobody else holds, and takes it over: modes see that
             copies = not self.call.graph and self.call.roots[0].graph.origins.has_dispatch_mode
             with unobserved():
                 wanted = self._wanted_hooks(start, muted, copies=copies)
+        # hooked last of all: what is looked for above must not come upon our own hooks
         others: list[Any] = []
         unhook = hook_nodes(wanted, others)
         wanted.clear()
         self.hooked.update(index for hook in others for index in hook.args[:1])
-        self._pass, self._frame, self._thread_id = None, _getframe(), get_ident()
+        self._running = _EngineCall(get_ident(), _getframe())
         self._ended = perf_counter()
-        self._mark(-1)
+        if self._clock is not None:
+            self._clock.mark(None)
         try:
             with intercepted():
                 self.result = carry_out(arguments, self._hear)
-            self._done = True
+            self._stage = Stage.OVER
             if self.nested:  # in a hook where grad takes what arrives, behind all nodes
                 end = len(self.order) - 1
                 self.inside[end] = (*self.inside.get(end, ()), *self.nested)
@@ -308,9 +363,9 @@ class ObservedEngine:
             if self.thread is None and observed:
                 self.gradients.end()
         except Abort:
-            self._halted, self.diverged = False, True
+            self._stage, self.diverged = Stage.AHEAD, True
         finally:
-            self._frame = None  # a cycle
+            self._running.frame = None  # a cycle
             unhook()
             last = next(reversed(self.runs), self._halted_at)
             if last is not None and not self._silent:
@@ -347,7 +402,7 @@ class ObservedEngine:
                 hook = partial(after_leaf, index)
             elif index in behind_muted:
                 hook = partial(self._after_muted, index)
-            elif index in handed or (node in self._user_code and not copies):
+            elif index in handed or (node in self._known_code.nodes and not copies):
                 hook = partial(self._after_handing_over, index, handed.get(index, []))
             else:
                 hook = partial(after, index)
@@ -426,6 +481,19 @@ class ObservedEngine:
         self.gradients.renumber(places)
         self.order, self.index = order, index
 
+    @property
+    def _known_code(self) -> _ProgramCode:
+        """What is known of the program's code; nothing before the pass runs."""
+        return self._code or _NO_CODE
+
+    def _find_code(self) -> _ProgramCode:
+        tables = ((node, table) for node in self.order for table in hooks_of(node) if table)
+        hooks = [(node, table, dict(table)) for node, table in tables]
+        nodes = {node for node, *_ in hooks}
+        nodes.update(node for node in self.order if node.is_function)
+        last = max(map(self.index.__getitem__, nodes), default=-1)
+        return _ProgramCode(list(self._find_retained()), hooks, nodes, last)
+
     def _find_retained(self) -> Iterator[tuple[int, tuple[torch.Tensor, Any, Any, int]]]:
         """Find the tensors of this pass on which the program is known to have called
         ``retain_grad()``, and what they hold."""
@@ -438,7 +506,7 @@ class ObservedEngine:
 
     def _hear(self, call: TorchCall) -> Any:
         """Let a pass run inside a node."""
-        is_on_device = get_ident() != self._thread_id
+        is_on_device = get_ident() != self._running.thread_id
         self.ran_unseen = self.ran_unseen or is_on_device
         # halted there, a device would wait for itself
         if self.intercept is not None and not is_on_device:
@@ -460,10 +528,10 @@ class ObservedEngine:
     def _is_own(self, depth: int = 1) -> bool:
         """Return whether this pass called the hook that asks, ``depth`` frames away: others may
         come upon its nodes."""
-        running = running_pass()
-        if self._pass is None and is_engine_call(_getframe(depth), self._frame):
-            self._pass = running
-        return running == self._pass
+        number, running = running_pass(), self._running
+        if running.number is None and is_engine_call(_getframe(depth), running.frame):
+            running.number = number
+        return number == running.number
 
     def _is_heard(self, index: int) -> bool:
         """Return whether this pass called the hook behind node ``index``, and somebody wants to
@@ -514,12 +582,16 @@ class ObservedEngine:
     def _after_leaf(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         try:
             if self._is_heard(index):
-                may_change = index < self._last_user_code and self.thread is not None
+                may_change = index < self._known_code.last and self.thread is not None
                 held = self.gradients.has_run(index, arrived[0], may_change=may_change)
                 self._keep_run(index, sent, arrived, held)
             elif not self._silent:
                 caller = _getframe(1)  # a device's own thread has none
-                beside = caller is not None and get_ident() != self._thread_id and not self._inside
+                beside = (
+                    caller is not None
+                    and get_ident() != self._running.thread_id
+                    and not self._inside
+                )
                 self.gradients.set_by_others(index, beside=beside)
                 self._deadline = 0.0  # the next halt shows what is inside the node
         except Exception as error:
@@ -529,34 +601,21 @@ class ObservedEngine:
         """Have :meth:`seconds` tell what a node takes on a GPU, where the program uses one: what
         lies between two hooks is no more than the time in which it is launched."""
         if torch.cuda.is_available() and torch.cuda.is_initialized():
-            self._marks = []
-
-    def _mark(self, index: int) -> None:
-        """Let the GPU note when it is behind node ``index``, -1 before all."""
-        if self._marks is not None:
-            event = torch.cuda.Event(enable_timing=True)
-            event.record()
-            self._marks.append((None if index < 0 else self.order[index], event))
+            self._clock = _DeviceClock()
 
     def seconds(self, index: int, between_hooks: float) -> float:
         """Return what node ``index``, which has run, took."""
-        if not self._marks:
+        if self._clock is None:
             return between_hooks
-        if not self._took:
-            for _, event in self._marks:
-                event.synchronize()
-            for (_, before), (node, after) in pairwise(self._marks):
-                with suppress(RuntimeError):  # they are on two devices
-                    self._took[node] = before.elapsed_time(after) / 1000
-        return self._took.get(self.order[index], between_hooks)
+        return self._clock.seconds(self.order[index], between_hooks)
 
     def _after(self, index: int, sent: Sequence[Any], arrived: tuple[Any, ...]) -> None:
         try:
             if self._is_heard(index):
                 # as _keep_run, without the call: this is what recording costs at a node
                 now = perf_counter()
-                if self._marks is not None:
-                    self._mark(index)
+                if self._clock is not None:
+                    self._clock.mark(self.order[index])
                 self.runs[index] = sent, arrived, now - self._ended, None
                 self._ended = now
                 if len(self.runs) >= self._enough or self.nested or now > self._deadline:
@@ -582,10 +641,10 @@ class ObservedEngine:
 
     def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
         now = perf_counter()
-        if self._marks is not None:
-            self._mark(index)
+        if self._clock is not None:
+            self._clock.mark(self.order[index])
         self.runs[index] = sent, arrived, now - self._ended, held
-        if self.order[index] in self._user_code or index in self.hooked:
+        if self.order[index] in self._known_code.nodes or index in self.hooked:
             self._look(index)
         self._ended = now
         if len(self.runs) >= self._enough or self.nested or now > self._deadline:
@@ -610,7 +669,7 @@ class ObservedEngine:
 
     def _look(self, index: int) -> None:
         """Look at the leaves: node ``index`` has run."""
-        known = self.order[index] in self._user_code or index in self.hooked
+        known = self.order[index] in self._known_code.nodes or index in self.hooked
         known = known or index in self.inside or is_shared_with_processes()
         self.gradients.look(index, runs_user_code=known)
 
@@ -622,10 +681,11 @@ class ObservedEngine:
 
     def restore(self, start: int) -> None:
         """End the pass, and give the leaves from node ``start`` on the ``.grad`` that they had."""
-        if self._halted:
+        if self._stage is Stage.HALTED:
             assert self.thread is not None
             self.thread.abort()
-            self._halted = False
+        # the oldest state of a leaf comes last, and stays; what is known of the passes inside is
+        # read for that, so it is forgotten behind it
         for state in self.states_before(start):
             put_gradient(*state)
         for table, items in self._without_hooks(start):
@@ -636,7 +696,7 @@ class ObservedEngine:
         self.inside = {index: passes for index, passes in self.inside.items() if index < start}
         self.runs.clear()
         self._halted_at = start - 1 if start else None
-        self._done = True
+        self._stage = Stage.OVER
 
     def states_before(self, start: int) -> Iterator[tuple[torch.Tensor, Any, Any, int]]:
         """Yield each leaf that was added to from node ``start`` on, with the ``.grad`` that it had:
@@ -646,7 +706,7 @@ class ObservedEngine:
         if not start:
             yield from self._unseen.states
         yield from self.gradients.states_before(start)
-        yield from [state for index, state in self._retained or () if index >= start]
+        yield from [state for index, state in self._known_code.retained if index >= start]
 
     def passes_inside(self, start: int) -> Iterator[Any]:
         """Yield PyTorch's passes that ran inside nodes from ``start`` on, the last one first."""
@@ -673,7 +733,8 @@ class ObservedEngine:
         if any(first + 1 < start <= last for first, last in self.gradients.unsure):
             return "a hook that was not traced changed a .grad in this pass"
         before = {self.order[index] for index in self.inside if index < start}
-        is_sure = before <= self._user_code and not self.ends & self._user_code
+        code = self._known_code.nodes
+        is_sure = before <= code and not self.ends & code
         if self.ends and before and not is_sure:
             return "a pass ran inside a hook that grad() may call once more"
         for leaf, node in self.gradients.changed_behind(start):
@@ -686,7 +747,7 @@ class ObservedEngine:
     def _without_hooks(self, start: int) -> Iterator[tuple[Any, dict[int, Any]]]:
         """Yield the tables at nodes from ``start`` on of which the pass took hooks away, with what
         they held before."""
-        for node, table, items in self._hooks:
+        for node, table, items in self._known_code.hooks:
             if not items.keys() <= table.keys() and self.index[node] >= start:
                 yield table, items
 
@@ -702,7 +763,7 @@ class ObservedEngine:
 
     def diverge(self) -> None:
         """Let what runs next go on from what waits."""
-        self._error, self._done, self.diverged = None, False, True
+        self._error, self._stage, self.diverged = None, Stage.AHEAD, True
 
     @contextmanager
     def state_before(self, start: int) -> Iterator[None]:
