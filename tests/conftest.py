@@ -285,15 +285,17 @@ def spread(cases: Sequence[T], traits: Callable[[T], set[Any]], count: int, seed
 
 
 def _leave_out_of_samples(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of tests marked as ``sampled``, keep as many cases as the mark says, for each engine."""
+    """Of tests marked as ``sampled``, keep as many cases as the mark says, for each engine, or for
+    PyTorch alone."""
     matrices: dict[Any, list[pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("sampled"):
             engine = item.get_closest_marker("torch") is not None
             matrices.setdefault((item.nodeid.partition("[")[0], engine), []).append(item)
     left_out: set[pytest.Item] = set()
-    for (name, _), cases in matrices.items():
-        (count,) = cases[0].get_closest_marker("sampled").args  # type: ignore[union-attr]
+    for (name, engine), cases in matrices.items():
+        mark: Any = cases[0].get_closest_marker("sampled")
+        count = mark.kwargs["torch"] if engine and mark.kwargs else sum(mark.args) or len(cases)
         left_out |= {*cases} - {*spread(cases, _parameters, count, name)}
     if left_out:
         items[:] = [item for item in items if item not in left_out]

@@ -160,6 +160,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
         assert place in out
 
 
+@pytest.mark.sampled(torch=3)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -277,6 +278,7 @@ def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
     assert nothing_kept.splitlines()[-1] == unlimited.splitlines()[-1]
 
 
+@pytest.mark.sampled(torch=2)
 @pytest.mark.parametrize("size", ["", "k", "1.G", "3T", "-1", "B", "1e3"])
 def test_what_is_no_size_is_refused(size: str, run: Run) -> None:
     code, out, err = run(CHAIN, "", f"--history={size}", "train.py")

@@ -72,6 +72,7 @@ def run(gradstep: Gradstep) -> Run:
     return run
 
 
+@pytest.mark.sampled(torch=5)
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 @pytest.mark.parametrize("program", ["changed", "carried"])
 def test_every_command_ends_with_the_lines_and_without_frames_of_a_library(

@@ -77,6 +77,7 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
 
+@pytest.mark.sampled(torch=6)
 @pytest.mark.parametrize(
     "hook",
     [
@@ -494,6 +495,7 @@ def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
 # what can be wrong with the command line
 
 
+@pytest.mark.sampled(torch=4)
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -541,6 +543,7 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
     assert not Path("x.png").exists()
 
 
+@pytest.mark.sampled(torch=4)
 @pytest.mark.parametrize(
     ("given", "told"),
     [
@@ -562,6 +565,7 @@ def test_what_follows_a_script_is_the_scripts(run: Run, given: str, told: str, t
     assert Path("train.txt").exists()
 
 
+@pytest.mark.sampled(torch=3)
 @pytest.mark.parametrize("given", ["-o out.txt --format=dot", "--help", "-- --view both"])
 @pytest.mark.parametrize("target", ["train.py", "-m train", "-mtrain"])
 def test_what_follows_two_dashes_and_a_script_is_the_scripts_without_question(
@@ -573,6 +577,7 @@ def test_what_follows_two_dashes_and_a_script_is_the_scripts_without_question(
     assert err == "gradstep: wrote train.txt\n"
 
 
+@pytest.mark.sampled(torch=4)
 @pytest.mark.parametrize(
     ("given", "right"),
     [

@@ -150,6 +150,7 @@ def draw(program: str, folder: Path, **options: object) -> Drawn:
     return Drawn(graph, make_flow_picture(graph, chosen))
 
 
+@pytest.mark.sampled(6)
 def test_columns_add_up_to_the_totals_of_the_graph(drawn: Drawn) -> None:
     total, rows = totals(drawn.graph), [row for row in drawn.rows if row.kind == "row"]
     assert sum(row.own for row in rows) == total.parameters
@@ -162,6 +163,7 @@ def test_columns_add_up_to_the_totals_of_the_graph(drawn: Drawn) -> None:
             assert row.saved == sum(one.saved for one in inside)
 
 
+@pytest.mark.sampled(6)
 def test_the_smallest_gradient_and_the_largest_layer_are_those_of_the_graph(drawn: Drawn) -> None:
     graph, rows = drawn.graph, drawn.rows
     extremes = {one.kind: one for one in drawn.picture.table.extremes}
@@ -204,6 +206,7 @@ def known(row: Row) -> list[float]:
     return [one.rms for one in row.gradients if one is not None and not one.state]
 
 
+@pytest.mark.sampled(6)
 def test_parameters_of_rounds_are_told_for_each(drawn: Drawn) -> None:
     for row in drawn.rows:
         if row.each:
@@ -236,6 +239,7 @@ def is_inside(row: Row, header: Row, rows: list[Row]) -> bool:
     return False
 
 
+@pytest.mark.sampled(6)
 def test_shapes_and_gradients_are_those_of_the_ops(drawn: Drawn) -> None:
     graph = drawn.graph
     shapes, sizes = set(graph.shapes), {one.rms for one in graph.statistics.values()}
@@ -245,6 +249,7 @@ def test_shapes_and_gradients_are_those_of_the_ops(drawn: Drawn) -> None:
             assert size is None or size.state or size.rms in sizes
 
 
+@pytest.mark.sampled(6)
 def test_rows_are_linked_as_their_ops_are(drawn: Drawn) -> None:
     graph, rows = drawn.graph, drawn.rows
     row_of = {}
@@ -272,6 +277,7 @@ def texts_of(picture: FlowPicture) -> Iterator[Words]:
         yield from row.words
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("width", ["830", "640", "500"])
 def test_texts_can_be_read_and_none_is_on_another(drawn: Drawn, width: str) -> None:
     check_texts(make_flow_picture(drawn.graph, RenderOptions(view="flow", width=width)), int(width))
@@ -299,6 +305,7 @@ def near(one: float, other: float) -> bool:
     return abs(one - other) < 1
 
 
+@pytest.mark.sampled(6)
 def test_no_line_runs_through_the_dot_of_another_row(drawn: Drawn) -> None:
     picture = drawn.picture
     for stroke in picture.strokes:
@@ -319,6 +326,7 @@ def test_no_line_runs_through_the_dot_of_another_row(drawn: Drawn) -> None:
             assert lane < 0 or apart or first == start or last == stop
 
 
+@pytest.mark.sampled(6)
 def test_there_are_not_too_many_rows(drawn: Drawn) -> None:
     assert len(drawn.rows) <= MOST_ROWS
 

@@ -62,6 +62,7 @@ def graph_of(exhibit: Exhibit, view: View) -> Graph:
     return record_call(call, view, Names(variables)).after
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.torch
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("exhibit", exhibits(), ids=lambda exhibit: Path(exhibit.file).stem)

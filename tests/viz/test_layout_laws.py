@@ -88,6 +88,7 @@ def any_graphs(draw: st.DrawFn) -> Graph:
     return build.graph()
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
 @pytest.mark.parametrize("view", VIEWS)
 def test_samples_keep_the_laws(graph: Graph, view: View) -> None:
@@ -95,6 +96,7 @@ def test_samples_keep_the_laws(graph: Graph, view: View) -> None:
     check(picture, lay_out(picture))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
 @pytest.mark.parametrize("view", VIEWS)
 def test_samples_keep_the_laws_from_left_to_right(graph: Graph, view: View) -> None:
@@ -128,6 +130,7 @@ def test_random_graphs_keep_the_laws(graph: Graph, view: View, leaves: bool | No
     check(picture, lay_out(picture))
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("program", sample_programs.ALL, ids=lambda program: program.__name__)
 def test_programs_keep_the_laws(program: Callable[[], sample_programs.Program]) -> None:
     picture = make_picture(fold(graph_of(program), max_boxes=40))
@@ -136,6 +139,7 @@ def test_programs_keep_the_laws(program: Callable[[], sample_programs.Program]) 
     check_labels(picture, layout)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("engine", ["core", pytest.param("pytorch", marks=pytest.mark.torch)])
 @pytest.mark.parametrize("program", picture_programs.EACH)
 def test_pictures_of_what_people_write_keep_the_laws(program: str, engine: str) -> None:
@@ -250,6 +254,7 @@ def test_a_line_round_a_block_leaves_room_for_the_labels_it_passes(view: Half) -
             assert not any(inside(label, point) for label in labels)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_label_of_the_samples_finds_a_place(graph: Graph, view: View) -> None:

@@ -87,6 +87,7 @@ SHAPES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("graph", SHAPES, ids=lambda graph: graph.title)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_shape_keeps_the_laws(graph: Graph, view: View) -> None:

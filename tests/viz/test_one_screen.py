@@ -43,6 +43,7 @@ def test_both_halves_of_a_program_have_the_shape_of_a_screen(
     assert 1 / 1.5 < width / height < 2.5
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
 @pytest.mark.parametrize(
     "program",
@@ -57,6 +58,7 @@ def test_every_view_can_be_read_on_one_screen(
     assert min(SCREEN_WIDTH / width, screens * SCREEN_HEIGHT / height) >= LEAST_SCALE
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("ops", [49, 58, 64, 79])
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
 def test_some_dozens_of_ops_fold_until_they_can_be_read(ops: int, view: str) -> None:

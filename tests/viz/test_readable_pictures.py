@@ -41,6 +41,7 @@ def picture_of(graph: Graph, view: str = "both") -> Picture:
 REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 def test_every_program_takes_sixty_boxes_at_most(
@@ -288,6 +289,7 @@ def test_a_picture_without_anything_open_of_several_has_no_frame() -> None:
     assert 'class="frame"' not in gradstep.render(sample_graphs.mlp()).text
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("engine", ["core", pytest.param("pytorch", marks=pytest.mark.torch)])
 @pytest.mark.parametrize("program", picture_programs.EACH)
 def test_a_group_stands_for_three_ops_at_least_and_lists_every_leaf_it_uses(

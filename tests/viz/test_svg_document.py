@@ -229,6 +229,7 @@ def test_a_page_has_our_script_and_its_data_and_no_other() -> None:
     assert len(render(one_op("harmless"), format="html", view="forward").data) < 50_000
 
 
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("format", ["svg", "html", "dot", "mermaid", "txt", "json"])
 @pytest.mark.parametrize("name", HOSTILE, ids=lambda name: ascii(name[:12]))
 def test_hostile_names_do_no_harm(name: str, format: str) -> None:
@@ -255,6 +256,7 @@ def test_messages_write_hostile_names_on_one_line(name: str) -> None:
         assert str(raised.value).isprintable()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
 @pytest.mark.parametrize("name", [*HOSTILE, "<b>x</b>", "<"], ids=lambda name: ascii(name[:12]))
 def test_graphviz_takes_hostile_names_as_text(name: str) -> None:

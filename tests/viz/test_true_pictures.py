@@ -124,6 +124,7 @@ def test_a_pass_to_some_inputs_has_a_true_picture(
     assert sum(kind == "leaf" for kind in graph.kinds) <= 2 * len(wanted)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.torch
 @pytest.mark.parametrize("exhibit", EXHIBITS)
 def test_the_gallery_has_true_pictures(exhibit: str) -> None:
@@ -171,6 +172,7 @@ def test_an_edge_that_stands_for_too_few_is_noticed() -> None:
         check_folded(graph, replace(small, edge_counts=counts))
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("traced", [True, False])
 @pytest.mark.parametrize("program", sample_programs.ALL, ids=lambda program: program.__name__)
 def test_folded_programs_have_true_pictures(
