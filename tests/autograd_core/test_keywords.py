@@ -1,9 +1,7 @@
-"""Keywords of functions: names, ``out``, ``dtype``, ``device``, held to PyTorch."""
+"""Keywords of functions, held to PyTorch: a few by hand, beside those of ``test_op_grid.py``."""
 
 from __future__ import annotations
 
-import inspect
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -11,64 +9,10 @@ import numpy as np
 import pytest
 
 import autograd_core
-from tests.autograd_core.test_operators_parity import assert_same, cases, made
+from tests.autograd_core.test_operators_parity import assert_same
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
-
-NAMES = {
-    function.__name__: list(inspect.signature(known).parameters)
-    for function, known in torch.overrides.get_testing_overrides().items()
-    if hasattr(function, "__name__")
-}
-EVERY = [
-    pytest.param(name, call, id=f"{name}-{number}")
-    for name, calls in cases.CALLS.items()
-    for number, call in enumerate(calls)
-    if hasattr(torch, name) and name in NAMES and len(NAMES[name]) >= len(call.args)
-]
-
-
-def by_name(namespace: Any, name: str, call: Any) -> Any:
-    leaves: list[Any] = []
-    words = dict(zip(NAMES[name], call.args, strict=False)) | call.kwargs
-    given = {word: made(namespace, value, leaves) for word, value in words.items()}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = getattr(namespace, name)(**given)
-    return list(found) if isinstance(found, (tuple, list)) else [found]
-
-
-@pytest.mark.sampled(60)
-@pytest.mark.parametrize(("name", "call"), EVERY)
-def test_arguments_may_be_named_as_in_pytorch(name: str, call: Any) -> None:
-    try:
-        theirs = by_name(torch, name, call)
-    except (TypeError, RuntimeError):
-        pytest.skip("PyTorch does not take them by these names")
-    for result, other in zip(by_name(autograd_core, name, call), theirs, strict=True):
-        assert_same(result, other)
-
-
-@pytest.mark.sampled(60)
-@pytest.mark.parametrize(("name", "call"), EVERY)
-def test_results_go_where_out_says(name: str, call: Any) -> None:
-    def filled(namespace: Any) -> Any:
-        args = [made(namespace, each, []) for each in call.args]
-        kwargs = {key: made(namespace, each, []) for key, each in call.kwargs.items()}
-        with namespace.no_grad(), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result = getattr(namespace, name)(*args, **kwargs)
-            out = namespace.empty(0, dtype=result.dtype)
-            assert getattr(namespace, name)(*args, **kwargs, out=out) is out
-        return out
-
-    try:
-        theirs = filled(torch)
-    except (TypeError, AttributeError, RuntimeError, AssertionError):
-        pytest.skip("PyTorch does not take it")
-    assert_same(filled(autograd_core), theirs)
-
 
 GOOD: list[Callable[[Any], Any]] = [
     lambda t: t.sum(t.ones(2, 3), axis=0, keepdims=True),
@@ -160,7 +104,7 @@ def test_an_out_of_another_shape_is_resized_with_a_warning() -> None:
     for namespace in (autograd_core, torch):
         out = namespace.zeros(3)
         with pytest.warns(UserWarning, match=r"was resized since it had shape \[3\]"):
-            namespace.sin(namespace.ones(2), out=out)
+            assert namespace.sin(namespace.ones(2), out=out) is out
         np.testing.assert_allclose(out.numpy(), np.sin([1, 1]), rtol=1e-6)
 
 

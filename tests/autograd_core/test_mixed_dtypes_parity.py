@@ -1,4 +1,5 @@
-"""Tensors of several dtypes in one call: the dtypes of results and gradients, or the refusal."""
+"""Tensors of several dtypes in one call of a function of networks: the dtypes of results and
+gradients, or the refusal. Those of operators are in the grid (``test_op_grid.py``)."""
 
 from __future__ import annotations
 
@@ -10,16 +11,10 @@ import numpy as np
 import pytest
 
 import autograd_core
-from tests.autograd_core import operator_cases as cases
 from tests.autograd_core.side_by_side import Outcome, assert_same_outcome, outcome, with_gradients
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
-
-# PyTorch refuses the backward pass of the first where the divisor, which gets no gradient, is of
-# whole numbers; of the second its gradient is that of other places, and of the third 2 to the power
-# of -1 is 0 in it for whole numbers.
-WRONG_IN_PYTORCH = {"addcdiv", "as_strided_scatter", "ldexp"}
 
 FUNCTIONS = {
     "prelu(a, b)": ((2, 3), (1,)),
@@ -46,13 +41,6 @@ FUNCTIONS = {
 }
 
 
-def leaves_among(value: Any) -> int:
-    """How many tensors that need a gradient there are in lists of arguments."""
-    if isinstance(value, cases.Leaf):
-        return 1
-    return sum(map(leaves_among, value)) if isinstance(value, (list, tuple)) else 0
-
-
 def mixtures(number: int) -> Iterator[tuple[str, ...]]:
     """Dtypes for so many tensors: all that differ among the first three of them."""
     for kinds in itertools.product(("float32", "float64", "int64"), repeat=min(number, 3)):
@@ -62,45 +50,6 @@ def mixtures(number: int) -> Iterator[tuple[str, ...]]:
 
 def leaf(namespace: Any, array: Any, kind: str) -> Any:
     return namespace.tensor(np.asarray(array).astype(kind), requires_grad=kind != "int64")
-
-
-def made(namespace: Any, value: Any, kinds: Iterator[str], leaves: list[Any]) -> Any:
-    """An argument as ``namespace`` takes it; leaves have the next dtypes and are noted."""
-    if isinstance(value, cases.Leaf):
-        leaves.append(leaf(namespace, value.array, next(kinds)))
-        return leaves[-1]
-    if isinstance(value, cases.Constant):
-        return namespace.tensor(np.asarray(value.array))
-    if isinstance(value, (list, tuple)):
-        return type(value)(made(namespace, each, kinds, leaves) for each in value)
-    return value
-
-
-def of_operator(namespace: Any, name: str, call: Any, kinds: tuple[str, ...]) -> Outcome:
-    left, leaves = iter(kinds), list[Any]()
-    args = [made(namespace, each, left, leaves) for each in call.args]
-    kwargs = {key: made(namespace, each, left, leaves) for key, each in call.kwargs.items()}
-    function = getattr(namespace, name, None) or getattr(namespace.Tensor, name)
-    return outcome(lambda: with_gradients(namespace, function(*args, **kwargs), leaves))
-
-
-CALLS = [
-    pytest.param(name, call, number, id=f"{name}-{place}")
-    for name, calls in cases.CALLS.items()
-    for place, call in enumerate(calls[:3])
-    if (number := leaves_among([call.args, *call.kwargs.values()])) > 1
-    and name not in WRONG_IN_PYTORCH
-]
-
-
-@pytest.mark.sampled(40)
-@pytest.mark.parametrize(("name", "call", "number"), CALLS)
-def test_an_operator_takes_mixed_dtypes_as_in_pytorch(name: str, call: Any, number: int) -> None:
-    for kinds in mixtures(number):
-        mine, theirs = (
-            of_operator(namespace, name, call, kinds) for namespace in (autograd_core, torch)
-        )
-        assert_same_outcome(mine, theirs, 1e-4, 1e-5)
 
 
 def of_function(namespace: Any, text: str, shapes: Any, kinds: tuple[str, ...]) -> Outcome:
