@@ -299,7 +299,7 @@ class Watch:
             is_bad = any(Finding(reason).is_bad for reason in passed.reasons)
         if is_bad and not (passed.finite or call.is_grad):
             self.trouble = _in(title)
-            leaves = look.engine.accumulated(call)
+            leaves = running_of(call).accumulated(call)
             self._versions = [(ref(leaf), _version_of(leaf)) for leaf in leaves]
         if passed.scaling is not None:
             for fact in self._gathered:
