@@ -338,7 +338,7 @@ def test_a_dimension_from_the_end_is_shown_as_it_was_written() -> None:
 def test_the_rule_of_each_input_has_the_numbers_of_the_call() -> None:
     x = torch.ones(2, requires_grad=True)
     for total, rule in ((x + x, "g"), (torch.add(x, x, alpha=3), "g · 3")):
-        pytorch = engine_of([total])
+        pytorch = engine_of([total]).reading
         node = pytorch.plan(pytorch.tensors([total])).order[0]
         assert node.formulas() == (("self", "g"), ("other", rule))
 
@@ -358,7 +358,7 @@ def test_the_rule_of_a_loss_whose_entry_is_called_forward_is_known() -> None:
         "multilabel_margin_loss_backward": margins,
     }
     for function, loss in losses.items():
-        pytorch = engine_of([loss])
+        pytorch = engine_of([loss]).reading
         ((name, rule),) = pytorch.plan(pytorch.tensors([loss])).order[0].formulas()
         assert (name, rule.partition("(")[0]) == ("self", function)
 

@@ -203,17 +203,17 @@ class NativeRules:
     def rules(self, node: Node) -> list[Rule]:
         return list(rules_with_names(node))
 
-    def rule_line(self, node: Node) -> Source | None:
-        # as above
-        from gradstep.engines.native.rerun import rule_of
-
-        return None if isinstance(node, SavedNode) else rule_of(node)
-
     def rerun(self, node: Node, wide: bool) -> Rerun:
         # only checks need it
         from gradstep.engines.native import rerun
 
         return rerun.Rerun(node, wide)
+
+    def rule_line(self, node: Node) -> Source | None:
+        # as above
+        from gradstep.engines.native.rerun import rule_of
+
+        return None if isinstance(node, SavedNode) else rule_of(node)
 
     def isolated(self, function: Callable[[], T]) -> T:
         return function()  # what runs again is not traced

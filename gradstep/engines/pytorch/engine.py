@@ -248,17 +248,17 @@ class TorchRules:
     def rules(self, node: TorchNode) -> list[Rule]:
         return list(rules_with_names(node))
 
-    def rule_line(self, node: TorchNode) -> Source | None:
-        # as above
-        from gradstep.engines.pytorch.rerun import rule_of
-
-        return rule_of(node)
-
     def rerun(self, node: TorchNode, wide: bool) -> Rerun:
         # only checks need it
         from gradstep.engines.pytorch.rerun import rerun_of
 
         return rerun_of(node, wide)
+
+    def rule_line(self, node: TorchNode) -> Source | None:
+        # as above
+        from gradstep.engines.pytorch.rerun import rule_of
+
+        return rule_of(node)
 
     def isolated(self, function: Callable[[], T]) -> T:
         # as above
