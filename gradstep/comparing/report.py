@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gradstep.capturing.sources import portable
+from gradstep.comparing.circumstances import Circumstance
 from gradstep.comparing.runs import Comparison, Difference, Divergence, Where
 from gradstep.comparing.values import Gap, Tolerance
 from gradstep.graph.model import Source
@@ -29,9 +30,10 @@ def text(
         "\n".join(block)
         for block in (
             [f"{names[0]} and {names[1]}: {verdict(comparison)}"],
+            _programs(comparison, here),
             _structures(comparison, here),
             _alike(comparison),
-            _divergence(comparison, here),
+            [*_divergence(comparison, here), *_why(comparison)],
             _over_calls(comparison),
             [f"cause: {cause}; without it, two runs are equal" for cause in causes],
             _looked_at(comparison),
@@ -64,6 +66,34 @@ def _tolerance(tolerance: Tolerance) -> str:
     if tolerance.kind == "ulp":
         return f"{tolerance.amount:g} ulp"
     return "what the dtype allows" if tolerance.amount is None else f"{tolerance.amount:g}"
+
+
+def _programs(comparison: Comparison, here: Path) -> list[str]:
+    """Say what is different about the programs, and where and how they ran."""
+    rows = []
+    for each in comparison.circumstances[:_MOST]:
+        places = dict.fromkeys(_place(source, here) for source in each.sources if source)
+        name = " | ".join(places) or each.name or "argument"
+        change = f"{each.one} → {each.other}" if each.one and each.other else ""
+        rows.append((name, change or (f"− {each.one}" if each.one else f"+ {each.other}")))
+    width = max((len(name) for name, _ in rows), default=0)
+    lines = [f"  {name:{width}}  {change}" for name, change in rows]
+    more = len(comparison.circumstances) - _MOST
+    lines += [f"  ... and {more:,} more"] * (more > 0)
+    return ["differences before anything runs:", *lines] if lines else []
+
+
+def _why(comparison: Comparison) -> list[str]:
+    """Say from which circumstance the first difference follows."""
+    why = comparison.why
+    if why is None:
+        return []
+    if why.kind == "line":
+        return ["why: its line is not the same in both programs"]
+    if why.kind == "option":
+        pair = f"{why.name} is {why.one} in the first, {why.other} in the second"
+        return [f"why: {pair}, and a step was made with it before this call"]
+    return ["why: it was made with random numbers, and the seeds are not the same"]
 
 
 def _structures(comparison: Comparison, here: Path) -> list[str]:
@@ -207,6 +237,9 @@ def json_text(
             "leaf_count": first.leaf_count, "command": first.command,
         }  # fmt: skip
 
+    def circumstance(known: Circumstance) -> dict[str, Any]:
+        return {**known._asdict(), "sources": [*map(place, known.sources)]}
+
     document = {
         "version": VERSION, "one": names[0], "other": names[1], "equal": comparison.is_equal,
         "causes": list(causes),
@@ -214,6 +247,8 @@ def json_text(
         "calls_of_one": list(comparison.only), "full": comparison.full,
         "values": comparison.values, "same": comparison.same, "described": comparison.described,
         "structure_call": comparison.structure_call,
+        "circumstances": [*map(circumstance, comparison.circumstances)],
+        "why": None if comparison.why is None else circumstance(comparison.why),
         "renamed": [renamed._asdict() for renamed in comparison.renamed],
         "compiled": [{"one": one, "other": other} for one, other in comparison.compiled],
         "structures": [

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 
 from gradstep.comparing.align import Alignment, Change, Renamed, align, changes
+from gradstep.comparing.circumstances import Circumstance, circumstances
 from gradstep.comparing.values import (
     Gap,
     Tolerance,
@@ -67,6 +68,8 @@ class Divergence:
     """The first place where two runs differ.
 
     Attributes:
+        index: the call, among all of the run.
+        leaf: the leaf whose numbers differ, "" where it is something else.
         call: the title of the call.
         line: where the program makes the call.
         what: what differs there: ``the result of 0/relu:1``.
@@ -93,6 +96,8 @@ class Divergence:
     leaves: tuple[Where, ...] = ()
     leaf_count: int = 0
     command: str = ""
+    index: int = 0
+    leaf: str = ""
 
 
 class Difference(NamedTuple):
@@ -128,6 +133,8 @@ class Comparison:
             compiled, the number of ops in either. Neither is a difference.
         first: the first difference of values beyond the tolerance.
         first_bit: where there is none, the first of any size.
+        circumstances: what is different about the programs and where they ran.
+        why: the one of these from which the first difference follows, None where nobody can tell.
         over_calls: how the difference goes on from there.
         values, same: how many values were compared, and how many of them agree to the bit.
         described: how many were known by what describes them only.
@@ -146,6 +153,8 @@ class Comparison:
     compiled: list[tuple[int, int]] = field(default_factory=list)
     first: Divergence | None = None
     first_bit: Divergence | None = None
+    circumstances: list[Circumstance] = field(default_factory=list)
+    why: Circumstance | None = None
     over_calls: list[CallGap] = field(default_factory=list)
     values: int = 0
     same: int = 0
@@ -185,7 +194,30 @@ def compare(one: Run, other: Run, tolerance: Tolerance, *, counts_calls: bool = 
             for place in dict.fromkeys([*shown, len(rest) - 1]):
                 comparison.over_calls.append(both.call_gap(*rest[place]))
             break
+    if not comparison.is_equal or comparison.first_bit:
+        comparison.circumstances = circumstances(one, other)
+        comparison.why = _why(comparison)
     return comparison
+
+
+def _why(comparison: Comparison) -> Circumstance | None:
+    """Return what the first difference follows from: its own line, or an option of an optimizer
+    that has made a step before; or other random numbers, of what the program makes at first."""
+    first = comparison.first or comparison.first_bit
+    places = [source for each in comparison.structures[:1] for source in each.sources]
+    if not places and first is not None:
+        places = [first.source]
+    kinds: dict[str, list[Circumstance]] = {}
+    for circumstance in comparison.circumstances:
+        kinds.setdefault(circumstance.kind, []).append(circumstance)
+        if any(place and place in circumstance.sources for place in places):
+            return circumstance
+    if comparison.structures or first is None or not first.leaf:
+        return None
+    if first.index > 1:
+        return next(iter(kinds.get("option", ())), None)
+    seeds = [each for each in kinds.get("setting", ()) if each.name == "seed"]
+    return seeds[0] if seeds and "line" not in kinds else None
 
 
 def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
@@ -344,7 +376,7 @@ class _Both:
             return None
         what, apart_by = differing[0]
         command = "" if call.level == partner.level == "all" else self._command(call)
-        return Divergence(call.title, call.line, what, apart_by, command=command)
+        return Divergence(call.title, call.line, what, apart_by, command=command, index=call.index)
 
     def _count(self, gaps: list[Gap]) -> None:
         self.comparison.values += len(gaps)
@@ -424,6 +456,8 @@ class _Both:
             is_certain,
             tuple(growth[1:]),
             command="" if has_numbers else self._command(call),
+            index=call.index,
+            leaf=one.variables.get(first.node, "") if first.role == "result" else "",
         )
 
 

@@ -502,10 +502,12 @@ class Engine:
     Attributes:
         name: the name that users import: ``torch``, ``autograd_core``.
         version: the version of the library.
+        settings: reads those on which numbers depend, such as the seed, as they are now.
     """
 
     name: str
     version: str = ""
+    settings: Callable[[], Mapping[str, str]] = dict
     reading: Reading
     numbers: Numbers | None = None
     running: Running | None = None

@@ -44,6 +44,8 @@ class Header:
         command: the program and its arguments, () where there is none, as in a notebook.
         engines: the libraries in use, each with its version: ``{"torch": "2.13.0"}``.
         versions: those of gradstep, Python and NumPy.
+        settings: those of the libraries on which numbers depend, as the first call found them:
+            ``{"seed": "0", "threads": "4"}``; nothing in recordings of before 0.1.1.
         platform: the system, as Python names it.
         rank, size: the number of the process in its job, and how many there are.
         started: seconds since 1970.
@@ -56,6 +58,7 @@ class Header:
     rank: int = 0
     size: int = 1
     started: float = 0.0
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 class Warned(NamedTuple):

@@ -181,7 +181,11 @@ class FileRun:
     @cached_property
     def header(self) -> Header:
         with self._reading():
-            known = {field.name: self._meta[field.name] for field in fields(Header)}
+            known = {"settings": {}} | {
+                field.name: self._meta[field.name]
+                for field in fields(Header)
+                if field.name in self._meta or field.name != "settings"
+            }
             return Header(
                 tuple(map(str, known["command"])),
                 {str(name): str(text) for name, text in known["engines"].items()},
@@ -190,6 +194,7 @@ class FileRun:
                 int(known["rank"]),
                 int(known["size"]),
                 float(known["started"]),
+                {str(name): str(text) for name, text in known["settings"].items()},
             )
 
     @property
@@ -357,6 +362,11 @@ class FileRun:
             if len(data) > self._most:
                 raise ValueError("a tensor is longer than the file")
         return encoding.array_of(data, stored, shape)
+
+    @property
+    def files(self) -> Sequence[str]:
+        with self._reading():
+            return [str(file) for (file,) in self._rows("SELECT file FROM sources ORDER BY file")]
 
     def source(self, file: str) -> str | None:
         with self._reading():

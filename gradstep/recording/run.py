@@ -110,6 +110,11 @@ class Run(Protocol):
         which takes long to read, unless ``steps``."""
         ...
 
+    @property
+    def files(self) -> Sequence[str]:
+        """The files whose :meth:`source` was kept."""
+        ...
+
     def source(self, file: str) -> str | None:
         """Return the text of a file that graphs and calls name, None where that was not kept."""
         ...
@@ -369,6 +374,10 @@ class MemoryRun:
     def flow(self, index: int, *, steps: bool = True) -> Flow | None:
         self.call(index)
         return self._flows.get(index)
+
+    @property
+    def files(self) -> Sequence[str]:
+        return list(self._sources)
 
     def source(self, file: str) -> str | None:
         return self._sources.get(file)

@@ -131,7 +131,8 @@ class Watcher:
         engine = engine_of_call(call)
         if engine.name not in self._header.engines:
             engines = {**self._header.engines, engine.name: engine.version}
-            self._header = replace(self._header, engines=engines)
+            settings = {**self._header.settings, **engine.settings()}
+            self._header = replace(self._header, engines=engines, settings=settings)
             self._sink.add_header(self._header)
         with within_fence("the optimizers"):
             self._leaves.look_at_rates()

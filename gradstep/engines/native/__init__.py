@@ -11,7 +11,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core import __version__
+from autograd_core import __version__, get_default_dtype, initial_seed
 from autograd_core.autograd import profiler
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import (
@@ -282,8 +282,13 @@ def _hooks_of_module(module: Any) -> list[Any]:
     return [own[name] for name in names if own.get(name)]
 
 
+def _settings() -> Mapping[str, str]:
+    return {"seed": str(initial_seed()), "default dtype": str(get_default_dtype())}
+
+
 NATIVE: Final = Engine(
-    name="autograd_core", version=__version__, reading=NativeReading(), numbers=NativeNumbers(),
+    name="autograd_core", version=__version__, settings=_settings,
+    reading=NativeReading(), numbers=NativeNumbers(),
     running=NativeRunning(), stepping=NativeStepping(), rules=NativeRules(),
     tracing=NativeTracing(), profiling=NativeProfiling(),
 )  # fmt: skip

@@ -39,6 +39,7 @@ from gradstep.engines.pytorch.private import (
     unobserved,
     view_of,
 )
+from gradstep.engines.pytorch.settings import settings
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later
@@ -335,7 +336,8 @@ _OF_NUMBERS: Final = ("bool", "int64", "float64")
 
 _READING: Final = TorchReading()
 PYTORCH: Final = Engine(
-    name="torch", version=str(torch.__version__), reading=_READING, numbers=TorchNumbers(),
+    name="torch", version=str(torch.__version__), settings=settings,
+    reading=_READING, numbers=TorchNumbers(),
     running=TorchRunning(), stepping=TorchStepping(), rules=TorchRules(), tracing=TorchTracing(),
     places=TorchPlaces(), forward=TorchForward(), profiling=TorchProfiling(),
 )  # fmt: skip
