@@ -65,6 +65,7 @@ def test_why_answers_before_backward_and_leaves_no_trace(library: str) -> None:
         gradstep.why(x.sum(), 3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["viz", "tui"])
 @pytest.mark.parametrize("module", ["__init__", "plots"])  # a package, and a folder of modules
 def test_a_program_may_have_folders_called_as_those_of_this_repository(

@@ -168,6 +168,7 @@ def lines(chance: Random) -> list[Move | str]:
     return typed
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_every_move_is_a_walk_that_asks_at_each_node(torch: Any, seed: int) -> None:
     sessions = []

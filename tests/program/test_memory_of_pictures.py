@@ -29,6 +29,7 @@ def most_memory(*arguments: str) -> int:
     return used.ru_maxrss * 1024
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
 )

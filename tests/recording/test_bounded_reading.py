@@ -201,6 +201,7 @@ def see_what_they_take(paths: Sequence[Path], always: int, most: int) -> dict[st
     return {path.stem: said for path, (_, _, said) in zip(paths, told, strict=True)}
 
 
+@pytest.mark.slow
 def test_what_a_file_may_take_is_bounded(tmp_path: Path, sample: Sample) -> None:
     paths = made(sample(ATTACKS, 4), tmp_path)
     graph = tmp_path / "graph.json"
@@ -209,6 +210,7 @@ def test_what_a_file_may_take_is_bounded(tmp_path: Path, sample: Sample) -> None
     assert {name for name in said if not said[name]} <= set(HARMLESS)
 
 
+@pytest.mark.slow
 def test_what_a_file_may_take_grows_with_the_file(tmp_path: Path, sample: Sample) -> None:
     paths = made(sample(SMALL, 2), tmp_path)
     keys = tmp_path / "keys.json"

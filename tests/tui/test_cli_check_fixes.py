@@ -158,6 +158,7 @@ for step in range(6):
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("program", "fixed"),
     [
@@ -202,6 +203,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("line", "verdict"), WRONG, ids=[verdict for _, verdict in WRONG])
 def test_a_fix_that_harms_is_not_verified_and_not_made(
     write: Write,

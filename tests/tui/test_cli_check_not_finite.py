@@ -187,6 +187,7 @@ FORWARD = "loss = 0.1 * ((y * y).log() - 3.0 + noise).mean() + 1.0"
 BACKWARD = "loss = 0.1 * ((y * y).sqrt() - 3.0 + noise).mean() + 1.0"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call", [1, 2, 11, 134, 301])
 @pytest.mark.parametrize(
     ("loss", "op", "says"),

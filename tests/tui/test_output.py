@@ -105,6 +105,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(
     ("arguments", "do"),
     [
@@ -375,6 +376,7 @@ def test_a_reader_that_is_gone_does_not_disturb_backward(careful: Path) -> None:
     assert shell(line, careful)[2] == "gradient [4.0, 6.0]\ncode 0\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "command",
     [

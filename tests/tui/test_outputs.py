@@ -43,6 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -108,6 +109,7 @@ def test_a_picture_replaces_one_of_gradsteps_and_nothing_else(format: str, capfd
     assert file.read_bytes() == theirs
 
 
+@pytest.mark.sampled(4)
 @needs_matplotlib
 @pytest.mark.parametrize(
     ("command", "name"),

@@ -454,6 +454,7 @@ def test_the_terminal_is_given_back_when_the_program_crashes(
     ends_in_order(terminal, 128 + number, "before the screen", "in the hook")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opened", ["command", "call"])
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("to", [0, 1], ids=["to the program", "to the command"])

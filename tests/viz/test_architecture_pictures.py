@@ -22,6 +22,7 @@ from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.laws import cut_labels, labels_of_others, stacked_labels
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_every_view_fits_two_screens_and_its_labels_are_clear(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

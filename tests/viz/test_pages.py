@@ -714,6 +714,7 @@ def width(request, browser):
     browser.ask("Emulation.clearDeviceMetricsOverride")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("sample", ["page", "blocks_page"])
 def test_a_window_of_any_width_has_room_for_picture_and_details(browse, request, sample, width):
     script = """
