@@ -162,9 +162,13 @@ def run_gradstep(
 
 def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
     """Let ``module`` run its Python commands by forking, too."""
+    start = subprocess.run
 
-    def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], **_: Any) -> Any:
-        done = run_python([word for word in command[1:] if word != "-P"], cwd, env)
+    def run(command: Sequence[str], **how: Any) -> Any:
+        if command[0] != sys.executable:
+            return start(command, **how)
+        words = [word for word in command[1:] if word != "-P"]
+        done = run_python(words, how["cwd"], how["env"])
         return CompletedProcess(
             command, done.returncode, done.stdout.encode(), done.stderr.encode()
         )

@@ -95,7 +95,7 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(12)
 @without_bugs
 def test_check_finds_nothing_in_a_healthy_program(
     program: Path,
@@ -154,7 +154,7 @@ STILL_TRUE = {
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @with_bugs
 def test_check_finds_a_bug_and_nothing_of_it_after_the_remedy_that_it_prints(
     bug: Bug,

@@ -131,7 +131,7 @@ def run_command(command: str, folder: Path, code: int) -> Any:
     any(shutil.which(name) is None for name in ("bash", "less")),
     reason="the commands use bash and less",
 )
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("page", "folder"), [shown(page) for page in PAGES if page != README and of(page, "console")]
 )
@@ -192,6 +192,7 @@ def example(path: Path) -> object:
     return pytest.param(path, id=str(path.relative_to(ROOT)), marks=torch_mark(path))
 
 
+@pytest.mark.sampled(torch=4)
 @pytest.mark.parametrize(
     "path", [example(path) for path in sorted((DOCS / "examples").glob("*.py"))]
 )

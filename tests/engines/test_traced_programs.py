@@ -206,6 +206,7 @@ def test_what_is_traced_is_as_it_is_plainly(
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", [*PROGRAMS, "no compiler, but its modules"])
 def test_a_program_is_watched_on_afterwards(name: str, tmp_path: Path) -> None:
     traced = PROGRAMS.get(name, "import torch._dynamo\ntorch.manual_seed(1)\n")

@@ -213,6 +213,7 @@ for n in range(3):
 """
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("statements", "commands"),
     [

@@ -17,6 +17,7 @@ from gradstep.program.target import Target
 from gradstep_tui.cli import main
 from gradstep_tui.commands import check_fixes
 from tests.check_corpus.running import FOLDER, text
+from tests.forking import fork_commands
 
 PROGRAM = """\
 import LIBRARY as torch
@@ -83,6 +84,7 @@ Write = Callable[[str], Path]
 @pytest.fixture
 def write(torch: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     monkeypatch.chdir(tmp_path)
+    fork_commands(monkeypatch, check_fixes)
 
     def write(program: str) -> Path:
         path = tmp_path / "train.py"

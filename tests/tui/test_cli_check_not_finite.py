@@ -206,6 +206,7 @@ def test_in_whatever_call_it_began_the_op_the_line_and_the_element_are_told(
     assert f"in backward() call {call}\n" in printed
 
 
+@pytest.mark.sampled(2)
 @on_pytorch
 @pytest.mark.parametrize(
     ("loss", "place", "says"),
