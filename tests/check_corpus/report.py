@@ -71,14 +71,12 @@ def verdict(report: str, exit_code: int, bug: Bug | None) -> Verdict:
         return Verdict(exit_code, codes, None, ())
     lines = {int(number) for number in LINE.findall(report)}
     missing = tuple(
-        names
-        for names in bug.names
-        if not any(_is_named(name, report) for name in names.split("|"))
+        names for names in bug.names if not any(is_named(name, report) for name in names.split("|"))
     )
     return Verdict(exit_code, codes, not lines.isdisjoint(lines_of(bug)), missing)
 
 
-def _is_named(name: str, report: str) -> bool:
+def is_named(name: str, report: str) -> bool:
     """Whether ``name`` stands in the report, not inside of a longer word.
 
     Endings are allowed, as in "saturated"; a name of one letter stands alone.

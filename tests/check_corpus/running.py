@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from gradstep_tui.commands.demo import on_the_core
 from tests.check_corpus.table import Bug
@@ -32,7 +32,16 @@ def healthy_programs() -> list[Path]:
     return sorted((FOLDER / "healthy").glob("*.py"))
 
 
-def mended(bug: Bug, source: str) -> str:
+class Remedy(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def old(self) -> str: ...
+    @property
+    def new(self) -> str: ...
+
+
+def mended(bug: Remedy, source: str) -> str:
     """The program after its remedy, which fits in one place only."""
     if (places := source.count(bug.old)) != 1:
         raise ValueError(f"{bug.name}: the old text occurs {places} times, not once")
@@ -41,18 +50,24 @@ def mended(bug: Bug, source: str) -> str:
 
 def lines_of(bug: Bug) -> list[int]:
     """The lines, counted from 1, of which a report has to name one."""
-    lines = [line.strip() for line in program_of(bug).read_text("utf-8").splitlines()]
-    for line in bug.at:
-        if line not in lines:
-            raise ValueError(f"{bug.name}: no line is {line!r}")
-    return [number for number, line in enumerate(lines, 1) if line in bug.at]
+    return numbers_of(bug.at, program_of(bug).read_text("utf-8"))
+
+
+def numbers_of(texts: tuple[str, ...], source: str) -> list[int]:
+    """The numbers of the lines that read like one of ``texts``, each of which has to occur."""
+    lines = [line.strip() for line in source.splitlines()]
+    for text in texts:
+        if text not in lines:
+            raise ValueError(f"no line is {text!r}")
+    return [number for number, line in enumerate(lines, 1) if line in texts]
 
 
 class Ended(NamedTuple):
-    """A program's run: its global variables, and what it raised."""
+    """A program's run: its global variables, what it raised, and what it printed."""
 
     variables: dict[str, Any]
     error: BaseException | None
+    output: str
 
 
 @contextlib.contextmanager
@@ -72,9 +87,10 @@ def as_before(engine: str) -> Iterator[None]:
 
 def run(source: str, name: str, engine: str) -> Ended:
     """Run a program to its end, or to its error, in silence."""
+    output = io.StringIO()
     variables: dict[str, Any] = {"__name__": "__main__"}
     with (
-        contextlib.redirect_stdout(io.StringIO()),
+        contextlib.redirect_stdout(output),
         warnings.catch_warnings(),
         as_before(engine),
     ):
@@ -82,8 +98,8 @@ def run(source: str, name: str, engine: str) -> Ended:
         try:
             exec(compile(source, f"{name}.py", "exec"), variables)
         except Exception as error:
-            return Ended(variables, error)
-    return Ended(variables, None)
+            return Ended(variables, error, output.getvalue())
+    return Ended(variables, None, output.getvalue())
 
 
 def holds(condition: str, variables: dict[str, Any], engine: str) -> bool:
