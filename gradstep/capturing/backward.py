@@ -19,7 +19,7 @@ from gradstep.capturing.saved_values import SavedReader, saved_values
 from gradstep.contract.op_records import sources_of
 from gradstep.contract.protocol import Reading
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.columns import LazyColumn, int_column
+from gradstep.graph.columns import int_column, lazy_column
 from gradstep.graph.entries import LazyEntries, SharedEntries
 from gradstep.graph.model import Shape
 from gradstep.records import GENERAL, LEAF, ONE_EDGE, PORT, TWO_EDGES, Extent
@@ -173,7 +173,7 @@ def _add_rules(
             known = reading.extent(value)
             return None if known is None else known._replace(storage=None, memory=None)
 
-        build.formulas = LazyColumn(
+        build.formulas = lazy_column(
             len(order),
             lambda number: reading.formula(order[number], order[number].saved(), names),
         )
@@ -185,7 +185,7 @@ def _add_rules(
         )
         return
     build.saved = reader.read(order)
-    build.formulas = formulas = LazyColumn(
+    build.formulas = formulas = lazy_column(
         len(order),
         lambda number: reading.formula(order[number], order[number].saved(), names),
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradstep.graph.columns import LazyColumn
+from gradstep.graph.columns import BatchColumn
 from gradstep.graph.entries import LazyEntries, Numbers, SharedEntries
 from gradstep.graph.model import (
     Cost,
@@ -61,7 +61,7 @@ class GraphBuilder:
     shapes: list[Shape | None] = field(default_factory=list)
     dtypes: list[str] = field(default_factory=list)
     details: list[str] = field(default_factory=list)
-    formulas: list[str] | LazyColumn[str] = field(default_factory=list)
+    formulas: list[str] | BatchColumn[str] = field(default_factory=list)
     variables: dict[int, str] = field(default_factory=dict)
     sources: SharedEntries[Source] | LazyEntries[Source] = field(default_factory=SharedEntries)
     rounds: SharedEntries[tuple[Round, ...]] = field(default_factory=SharedEntries)

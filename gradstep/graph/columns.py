@@ -24,18 +24,19 @@ def int_column(numbers: Sequence[int] | NDArray[np.signedinteger[Any]]) -> array
     return array("i", np.asarray(numbers, np.intc).tobytes())
 
 
-class LazyColumn(Sequence[T], Generic[T]):
-    """A column whose first ``length`` entries are made by ``make`` each time they are read;
-    others can be added behind them.
+class BatchColumn(Sequence[T], Generic[T]):
+    """A column whose first ``length`` entries are made many at a time, each time they are read:
+    ``make`` gets their places, which follow each other. Others can be added behind them.
 
-    >>> squares = LazyColumn(3, lambda index: index * index)
-    >>> squares.append(100)
-    >>> squares.extend([121, 144])
-    >>> list(squares)
-    [0, 1, 4, 100, 121, 144]
+    >>> squares = BatchColumn(3, lambda places: [index * index for index in places])
+    >>> squares.extend([100, 121])
+    >>> squares[2], squares[-1], squares[:2], squares[2:4], list(squares)
+    (4, 121, [0, 1], [4, 100], [0, 1, 4, 100, 121])
     """
 
-    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+    BATCH: Final = 512
+
+    def __init__(self, length: int, make: Callable[[range], list[T]]) -> None:
         self._length = length
         self._make = make
         self._appended: list[T] = []
@@ -50,7 +51,8 @@ class LazyColumn(Sequence[T], Generic[T]):
         return self._length + len(self._appended)
 
     def __iter__(self) -> Iterator[T]:
-        yield from map(self._make, range(self._length))
+        for first in range(0, self._length, self.BATCH):
+            yield from self._make(range(first, min(first + self.BATCH, self._length)))
         yield from self._appended
 
     @overload
@@ -60,51 +62,18 @@ class LazyColumn(Sequence[T], Generic[T]):
     def __getitem__(self, index: slice) -> list[T]: ...
 
     def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            places = range(*index.indices(len(self)))
-            if not self._appended:
-                return list(map(self._make, places))
-            return [self[place] for place in places]
-        if 0 <= index < self._length:  # as nearly always
-            return self._make(index)
-        place = range(len(self))[index]
-        return self._make(place) if place < self._length else self._appended[place - self._length]
+        places = range(len(self))[index]
+        if isinstance(places, range):
+            is_made = places.step == 1 and places.stop <= self._length
+            return self._make(places) if is_made else [self[place] for place in places]
+        if places < self._length:
+            return self._make(range(places, places + 1))[0]
+        return self._appended[places - self._length]
 
 
-class BatchColumn(Sequence[T], Generic[T]):
-    """A column whose ``length`` entries are made many at a time, each time they are read: ``make``
-    gets their places, which follow each other.
-
-    >>> squares = BatchColumn(3, lambda places: [index * index for index in places])
-    >>> squares[2], squares[:2], list(squares)
-    (4, [0, 1], [0, 1, 4])
-    """
-
-    BATCH: Final = 512
-
-    def __init__(self, length: int, make: Callable[[range], list[T]]) -> None:
-        self._places = range(length)
-        self._make = make
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    def __iter__(self) -> Iterator[T]:
-        for first in range(0, len(self), self.BATCH):
-            yield from self._make(self._places[first : first + self.BATCH])
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[T]: ...
-
-    def __getitem__(self, index: int | slice) -> T | list[T]:
-        if isinstance(index, slice):
-            places = self._places[index]
-            return self._make(places) if places.step == 1 else [self[place] for place in places]
-        place = self._places[index]
-        return self._make(range(place, place + 1))[0]
+def lazy_column(length: int, make: Callable[[int], T]) -> BatchColumn[T]:
+    """Return a column whose entries ``make`` makes one by one."""
+    return BatchColumn(length, lambda places: list(map(make, places)))
 
 
 class Groups:

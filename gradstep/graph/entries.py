@@ -14,7 +14,33 @@ T = TypeVar("T")
 D = TypeVar("D")
 
 
-class LazyEntries(Mapping[int, T], Generic[T]):
+class Entries(Mapping[int, T], Generic[T]):
+    """Entries of some ids, each found when somebody asks for it."""
+
+    def _find(self, id: int) -> T | None:
+        """Return an entry, None where there is none."""
+        raise NotImplementedError
+
+    def __getitem__(self, id: int) -> T:
+        if (entry := self._find(id)) is None:
+            raise KeyError(id)
+        return entry
+
+    @overload
+    def get(self, id: int, default: None = None, /) -> T | None: ...
+
+    @overload
+    def get(self, id: int, default: T | D, /) -> T | D: ...
+
+    def get(self, id: int, default: Any = None, /) -> Any:  # an error for each takes longest
+        entry = self._find(id)
+        return default if entry is None else entry
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and self._find(id) is not None
+
+
+class LazyEntries(Entries[T]):
     """Entries for some of the first ``length`` ids: ``make`` gives something empty for the others.
     Those of other ids can be set.
 
@@ -35,27 +61,10 @@ class LazyEntries(Mapping[int, T], Generic[T]):
     def __setitem__(self, id: int, entry: T) -> None:
         self._set[id] = entry
 
-    def __getitem__(self, id: int) -> T:
+    def _find(self, id: int) -> T | None:
         if not 0 <= id < self._length:
-            return self._set[id]
-        item = self._make(id)
-        if not item:
-            raise KeyError(id)
-        return item
-
-    @overload
-    def get(self, id: int, default: None = None, /) -> T | None: ...
-
-    @overload
-    def get(self, id: int, default: T | D, /) -> T | D: ...
-
-    def get(self, id: int, default: Any = None, /) -> Any:  # an error for each takes longest
-        if not 0 <= id < self._length:
-            return self._set.get(id, default)
-        return self._make(id) or default
-
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, int) and self.get(id) is not None
+            return self._set.get(id)
+        return self._make(id) or None
 
     def __iter__(self) -> Iterator[int]:
         yield from (id for id in range(self._length) if self._make(id))
@@ -65,7 +74,7 @@ class LazyEntries(Mapping[int, T], Generic[T]):
         return sum(1 for _ in self)
 
 
-class NumberedEntries(Mapping[int, T], Generic[T]):
+class NumberedEntries(Entries[T]):
     """Entries by ids, in one column: of each id a number that leads to its entry, -1 for none."""
 
     def __init__(self, numbers: SmallInts | None = None) -> None:
@@ -97,23 +106,9 @@ class NumberedEntries(Mapping[int, T], Generic[T]):
         self.pad(id + 1)
         self._numbers[id] = self._number(entry)
 
-    def __getitem__(self, id: int) -> T:
-        if id not in self:
-            raise KeyError(id)
-        return self._entry(self._numbers[id])
-
-    @overload
-    def get(self, id: int, default: None = None, /) -> T | None: ...
-
-    @overload
-    def get(self, id: int, default: T | D, /) -> T | D: ...
-
-    def get(self, id: int, default: Any = None, /) -> Any:  # an error for each takes longest
+    def _find(self, id: int) -> T | None:
         number = self._numbers[id] if 0 <= id < len(self._numbers) else -1
-        return default if number < 0 else self._entry(number)
-
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, int) and 0 <= id < len(self._numbers) and self._numbers[id] >= 0
+        return None if number < 0 else self._entry(number)
 
     def __iter__(self) -> Iterator[int]:
         return iter(np.flatnonzero(np.array(self._numbers) >= 0).tolist())

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Final
 
 from gradstep.graph.model import Memory, SavedState, SavedValue, Shape, Source
+
+_COLUMNS: Final = ("names", "shapes", "dtypes", "nbytes", "states", "storages", "memories")
 
 
 class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
@@ -108,13 +111,9 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
                     part.nodes.append(new)
                     chosen.append(at)
                     at += 1
-        part.names = [self.names[at] for at in chosen]
-        part.shapes = [self.shapes[at] for at in chosen]
-        part.dtypes = [self.dtypes[at] for at in chosen]
-        part.nbytes = [self.nbytes[at] for at in chosen]
-        part.states = [self.states[at] for at in chosen]
-        part.storages = [self.storages[at] for at in chosen]
-        part.memories = [self.memories[at] for at in chosen]
+        for name in _COLUMNS:
+            column = getattr(self, name)
+            setattr(part, name, [column[at] for at in chosen])
         if self.lines:
             lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
             part.lines = {new: sources for new, sources in lines if sources}

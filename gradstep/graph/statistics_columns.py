@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gradstep.graph.columns import SmallInts
+from gradstep.graph.entries import Entries
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 
 D = TypeVar("D")
 
 
-class StatisticsColumns(Mapping[int, Statistics]):
+class StatisticsColumns(Entries[Statistics]):
     """The statistics of some nodes, or edges, by their ids: ``rows`` leads to that of a ``table``
     for each of the first ids, -1 for none; those of other ids can be set.
 
@@ -67,25 +68,13 @@ class StatisticsColumns(Mapping[int, Statistics]):
         assert id >= len(self._rows)
         self._set[id] = statistics
 
-    def __getitem__(self, id: int) -> Statistics:
-        statistics = self.get(id)
-        if statistics is None:
-            raise KeyError(id)
-        return statistics
-
-    @overload
-    def get(self, id: int, default: None = None, /) -> Statistics | None: ...
-
-    @overload
-    def get(self, id: int, default: Statistics | D, /) -> Statistics | D: ...
-
-    def get(self, id: int, default: Any = None, /) -> Any:
+    def _find(self, id: int) -> Statistics | None:
         if id >= len(self._rows):
-            return self._set.get(id, default)
-        statistics: Any = self._made.get(id)
-        if statistics is None and (row := int(self._rows[id])) >= 0:
-            statistics = self._made[id] = self._table[row]  # type: ignore[assignment]
-        return default if statistics is None else statistics
+            return self._set.get(id)
+        known = self._made.get(id)
+        if known is None and (row := int(self._rows[id])) >= 0:
+            known = self._made[id] = self._table[row]  # type: ignore[assignment]
+        return known
 
     def items(self) -> ItemsView[int, Statistics]:
         """Return all, made at once: one by one takes three times as long."""
@@ -94,9 +83,6 @@ class StatisticsColumns(Mapping[int, Statistics]):
             chosen: Any = StatisticsTable(0, self._table.columns[:, self._rows[ids]])
             self._made = dict(zip(ids.tolist(), chosen, strict=True))
         return {**self._made, **self._set}.items()
-
-    def __contains__(self, id: object) -> bool:
-        return isinstance(id, int) and self.get(id) is not None
 
     def __iter__(self) -> Iterator[int]:
         return iter([id for id, _ in self.items()])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradstep.debugger.snapshot import LeafGradient, Snapshot, Value
-from gradstep.graph.columns import LazyColumn
+from gradstep.graph.columns import lazy_column
 from gradstep_tui.app.sections.page import NodeTarget, Page, ScreenView, Target
 from gradstep_tui.app.widgets.charts import sparkline
 from gradstep_tui.app.widgets.text import (
@@ -55,7 +55,7 @@ def page(view: ScreenView) -> Page:
 
     # those that change around now are in view
     focus = min(len(leaves) - 1, done + view.height // 2)
-    lines = LazyColumn(len(leaves), line)  # a model has thousands of leaves
+    lines = lazy_column(len(leaves), line)  # a model has thousands of leaves
     return Page(lines, _heading(view.snapshot, columns), max(0, focus), target)
 
 

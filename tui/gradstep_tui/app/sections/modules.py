@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gradstep.graph.addresses import in_scope
-from gradstep.graph.columns import LazyColumn
+from gradstep.graph.columns import lazy_column
 from gradstep.text import printable
 from gradstep_tui.app.plan.modules import Branch
 from gradstep_tui.app.sections.page import Page, ScopeTarget, ScreenView, Target, sentence
@@ -23,7 +23,7 @@ def page(view: ScreenView) -> Page:
         branch = branches[line]
         return ScopeTarget(branch.scope, branch.spans[0].start)
 
-    lines = LazyColumn(len(branches), lambda line: _line(branches[line], view, scope))
+    lines = lazy_column(len(branches), lambda line: _line(branches[line], view, scope))
     return Page(lines, focus=_line_of(branches, scope), target=target)
 
 
