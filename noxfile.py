@@ -32,7 +32,7 @@ PYTORCHES = ["2.6", "2.8", "2.10", "2.12", "newest"]
 # most of the default tests would show nothing else than with the extras
 LIGHT_TESTS = [
     "tests/autograd_core/test_op_table.py", "tests/autograd_core/test_without_scipy.py",
-    "tests/docs", "tests/test_bug_samples.py", "tests/test_samples.py", "tests/test_structure.py",
+    "tests/docs/test_blocks.py", "tests/test_bug_samples.py", "tests/test_samples.py",
     "tests/tui/test_cli_demo.py", "tests/viz/test_dot_text.py", "tests/viz/test_renderers.py",
 ]  # fmt: skip
 

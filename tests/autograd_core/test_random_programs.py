@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 PARTS = 4
-EACH = 10 * settings.default.max_examples  # 250, and 20,000 of the profile `full`
+EACH = 4 * settings.default.max_examples  # 100, and 8,000 of the profile `full`
 
 
 @pytest.mark.parametrize("part", range(PARTS))

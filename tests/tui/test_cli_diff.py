@@ -86,6 +86,7 @@ UNSTEADY = {
 }
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.slow  # each runs in eight processes
 @pytest.mark.parametrize("cause", UNSTEADY)
 def test_why_a_program_does_not_repeat_itself_is_named(

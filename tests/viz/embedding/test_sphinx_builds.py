@@ -343,6 +343,7 @@ def failing(project: Path, directive: str) -> None:
     (project / "second.rst").unlink()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("directive", "place", "said"),
     [
