@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[1]
 # However slow the machine is, nothing fails for taking long.
 settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("patient")
-settings.register_profile("ci", max_examples=25, derandomize=True, database=None)
+settings.register_profile("ci", max_examples=12, derandomize=True, database=None)
 settings.register_profile("full", max_examples=2000, print_blob=True)
 settings.load_profile("ci")
 

@@ -45,6 +45,7 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
+@pytest.mark.sampled(torch=10)
 def test_the_commands_beside_a_bug_name_its_cause(program: Path) -> None:
     commands = BUGS / f"{program.stem}.commands"
     done = run_gradstep(["debug", "--batch", "-x", str(commands), program.name], program.parent)
@@ -58,6 +59,7 @@ def test_the_commands_beside_a_bug_name_its_cause(program: Path) -> None:
     assert any(texts for _, texts in wanted)
 
 
+@pytest.mark.sampled(8)
 def test_every_bug_is_a_program_that_runs_by_itself(program: Path) -> None:
     done = run_python([program.name], program.parent)
     assert (done.returncode, done.stderr) == (0, "")

@@ -75,6 +75,7 @@ DECIDED_PATHS = sorted(
 
 
 # The gradient of `ctc_loss` is right behind a log_softmax only, in both libraries.
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("path", [path for path in DECIDED_PATHS if "ctc" not in path])
 def test_where_pytorch_is_said_to_be_wrong_finite_differences_decide(path: str) -> None:
     """On the plain call, and on every variant that differs for no other reason than that the

@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 PARTS = 4
-EACH = 4 * settings.default.max_examples  # 100, and 8,000 of the profile `full`
+EACH = 8 * settings.default.max_examples  # 96, and 16,000 of the profile `full`
 
 
 @pytest.mark.parametrize("part", range(PARTS))

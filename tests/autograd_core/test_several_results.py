@@ -25,7 +25,7 @@ from autograd_core.autograd.engine import GraphTask, run_node
 from tests.autograd_core.derivative_programs import INNER, SEVERAL, Outcome, functions, run
 
 PARTS = 4
-EACH = 2 * settings.default.max_examples  # 50, and 4,000 of the profile `full`
+EACH = 2 * settings.default.max_examples  # 24, and 4,000 of the profile `full`
 
 
 def seeds(part: int) -> range:

@@ -133,6 +133,7 @@ def everything(session: Session) -> list[Any]:
     ]  # fmt: skip
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_was_shown_at_a_position_stays_so(program: Callable[[Any], Any], x: Any) -> None:
     session = Session(program(x))

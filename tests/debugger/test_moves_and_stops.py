@@ -188,6 +188,7 @@ def test_every_move_is_a_walk_that_asks_at_each_node(torch: Any, seed: int) -> N
         session.finish()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_long_move_stops_in_the_passes_inside_as_continue_does(
     torch: Any, once: Any, seed: int

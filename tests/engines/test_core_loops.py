@@ -71,6 +71,7 @@ def parts_of_one(count: int) -> Any:
 LOOPS = [filled, summed, cut_off, without_gradients, parts_of_one]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("defers", [False, True])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_values_that_leave_in_a_loop_take_linear_time(

@@ -138,6 +138,7 @@ def run_whole(program: Callable[[], Any]) -> list[Any]:
         return list(evidence(program()))
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("values", [False, True], ids=["", "values"])
 @each_program
 def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(

@@ -41,7 +41,7 @@ def inputs_of(entry: Op, sample: Sample, kind: type) -> list[Any]:
     return made
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(10)
 @for_every_sample(is_differentiable)
 def test_the_rule_of_every_entry_passes(entry: Op, sample: Sample) -> None:
     for kind in (np.float64, np.float32):
@@ -220,6 +220,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("cause", "forward", "backward", "inputs"), MISTAKES, ids=[m[0] for m in MISTAKES]
 )

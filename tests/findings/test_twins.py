@@ -59,6 +59,7 @@ TWINS = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("name", "old", "new", "codes"), TWINS, ids=lambda value: str(value)[:30])
 def test_a_sick_twin_of_a_healthy_program_is_found(
     name: str,

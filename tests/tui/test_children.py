@@ -42,6 +42,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "command",
     [

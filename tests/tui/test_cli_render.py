@@ -77,7 +77,7 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
 
-@pytest.mark.sampled(torch=6)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "hook",
     [

@@ -73,7 +73,7 @@ def run(gradstep: Gradstep) -> Run:
     return run
 
 
-@pytest.mark.sampled(torch=10)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("ending", OWN_CODES)
 @pytest.mark.parametrize("command", [*([name, *each] for name, each in COMMANDS.items()), FAIL_ON])
 def test_the_scripts_own_code_is_that_of_the_command(run, command, ending) -> None:
@@ -92,7 +92,7 @@ def test_what_a_hook_raises_behind_a_stop_is_the_scripts(run, lines: str, ending
     assert (code, "defect" in err) == (OWN_CODES[ending], False), err
 
 
-@pytest.mark.sampled(torch=6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("ending", OWN_CODES)
 @pytest.mark.parametrize("name", ["check", "why", "fail-on"])
 def test_what_was_found_is_more_than_the_scripts_code(run, name: str, ending: str) -> None:

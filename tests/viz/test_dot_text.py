@@ -106,6 +106,7 @@ def check_names_between_partners(picture: Picture, answer: bytes) -> int:
 REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 @pytest.mark.extra("graphviz")
 def test_the_halves_stand_side_by_side(program: Callable[[], sample_programs.Program]) -> None:

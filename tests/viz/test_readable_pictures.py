@@ -41,7 +41,7 @@ def picture_of(graph: Graph, view: str = "both") -> Picture:
 REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 def test_every_program_takes_sixty_boxes_at_most(
@@ -59,6 +59,7 @@ def test_every_program_takes_sixty_boxes_at_most(
         assert ops == expected
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 def test_the_halves_of_a_ladder_fold_alike(program: Callable[[], sample_programs.Program]) -> None:
     boxes = picture_of(graph_of(program, traced=True)).boxes
