@@ -133,7 +133,9 @@ class Group(NamedTuple):
     ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
     elements, ``saved_bytes`` is what its nodes keep for the backward pass, beside parameters and
     buffers, and ``zero_gradients`` how many gradients of 0 arrive at them.  ``like`` names an equal
-    instance that is shown before it, "" when there is none.
+    instance that is shown before it, "" when there is none.  ``packed`` counts saved values that a
+    checkpoint or a hook has put away, ``gradients`` are the rms of what arrives at each instance,
+    ``weights`` that of the gradients of its parameters, None where these are unknown.
     """
 
     kind: GroupKind
@@ -146,6 +148,9 @@ class Group(NamedTuple):
     members: tuple[int, ...]
     like: str = ""
     zero_gradients: int = 0
+    packed: int = 0
+    gradients: tuple[float, ...] = ()
+    weights: float | None = None
 
 
 class OpenGroup(NamedTuple):

@@ -377,6 +377,7 @@ def _read_group(value: dict[str, Any] | None, where: str) -> Group | None:
         return None
     record = _Record(value, f"{where}.group")
     members = [_typed(id, int, f"{where}.group.members") for id in record.get("members", list, [])]
+    sizes = record.get("gradients", list, [])
     return Group(
         record.choice("kind", _GROUP_KINDS),
         record.get("title", str, ""),
@@ -388,6 +389,9 @@ def _read_group(value: dict[str, Any] | None, where: str) -> Group | None:
         tuple(members),
         record.get("like", str, ""),
         record.integer("zero_gradients", 0),
+        record.integer("packed", 0),
+        tuple(_typed(size, (int, float), f"{where}.group.gradients") for size in sizes),
+        record.get("weights", (int, float, type(None))),
     )
 
 

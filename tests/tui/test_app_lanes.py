@@ -13,11 +13,10 @@ from gradstep.graph.model import Graph
 from gradstep_tui.app.plan.lanes import (
     CHECKPOINT_EVERY,
     MAX_LANES,
-    LaneRow,
     Lanes,
     PlanEdges,
 )
-from gradstep_tui.app.widgets.lane_drawing import draw_row
+from gradstep_viz.flow.lane_rows import LaneRow, draw_row
 
 LINES = set("│┤├┼╮╭┬─")
 

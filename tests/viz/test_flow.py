@@ -487,19 +487,32 @@ def test_rows_of_a_page_open_and_close(browser: Browser, folder: Path) -> None:
     assert least == dots < closed
 
 
-@pytest.mark.parametrize("program", ["gpt", "unet", "unrolled", "broken"])
-def test_no_text_is_on_another_in_a_browser(program: str, browser: Browser, folder: Path) -> None:
-    picture = folder / f"{program}.svg"
-    picture.write_text(
-        render_graph(graph_of(program, folder), "svg", RenderOptions(view="flow")).text, "utf-8"
-    )
-    script = """
-    const texts = [...document.querySelectorAll("text")].map(one => {
-      const {left, right, top, bottom} = one.getBoundingClientRect();
-      return {left, right, top: top + 3, bottom: bottom - 3, text: one.textContent};
-    });
-    return texts.flatMap((one, at) => texts.slice(at + 1).filter(other =>
-      one.left < other.right && other.left < one.right && one.top < other.bottom &&
-      other.top < one.bottom).map(other => `${one.text} | ${other.text}`));
-    """
-    assert browser.say(picture, script) == []
+LOOK = """
+const box = one => { const {left, right, top, bottom} = one.getBoundingClientRect();
+                     return {left, right, top: top + 3, bottom: bottom - 3}; };
+const meet = (one, other) => one.left < other.right && other.left < one.right
+                          && one.top < other.bottom && other.top < one.bottom;
+const texts = [...document.querySelectorAll("text")].map(one => ({...box(one),
+  text: one.textContent, size: parseFloat(getComputedStyle(one).fontSize)}));
+const pills = [...document.querySelectorAll("rect.mark, rect.badge")].map(box);
+const whole = document.documentElement.getBoundingClientRect();
+const lines = [...document.querySelectorAll("path.lane, path.zero, path.none")].map(box);
+return [
+  ...texts.flatMap((one, at) => texts.slice(at + 1).filter(other => meet(one, other))
+    .map(other => `${one.text} | ${other.text}`)),
+  ...pills.flatMap(pill => texts.filter(one => meet(pill, one)
+    && !(pill.left <= one.left && one.right <= pill.right)).map(one => `mark on ${one.text}`)),
+  ...lines.flatMap(line => texts.filter(one => meet(line, one)).map(one => `line in ${one.text}`)),
+  ...texts.filter(one => one.size < 10 || one.left < whole.left || one.right > whole.right)
+    .map(one => `${one.text} at ${one.size}`),
+];
+"""
+
+
+@pytest.mark.parametrize("width", ["830", "560"])
+def test_all_can_be_read_in_a_browser(width: str, browser: Browser, folder: Path) -> None:
+    for program in sorted(EVERY):
+        picture = folder / f"{program}.svg"
+        options = RenderOptions(view="flow", width=width)
+        picture.write_text(render_graph(graph_of(program, folder), "svg", options).text, "utf-8")
+        assert browser.say(picture, LOOK) == [], program

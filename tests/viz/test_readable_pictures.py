@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -19,14 +20,17 @@ from gradstep.graph.addresses import find_nodes
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.folding import neighbourhood
 from gradstep.graph.folding.totals import saved_bytes
-from gradstep.graph.statistics import format_bytes
+from gradstep.graph.serialize import from_json
+from gradstep.graph.statistics import Statistics, format_bytes, format_number
 from gradstep.text import plural
+from gradstep_tui.cli import main
 from gradstep_viz import theme
 from gradstep_viz.level_of_detail import folded, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.leaves import host_leaves
+from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
 from tests.viz import picture_programs, sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
@@ -79,6 +83,79 @@ def test_a_transformer_is_one_layer_and_a_card_for_the_rest() -> None:
         assert card.detail.startswith("like encoder.layers.0 · 2,068 ops · 402 k parameters")
         assert "saves" in mirror.detail
         assert ("TransformerEncoderLayer × 47" in card.tooltip) == traced
+
+
+CHECKPOINTED = """
+import autograd_core as torch
+from autograd_core import nn
+from autograd_core.utils.checkpoint import checkpoint
+
+class RMSNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return self.weight * (x * (x.pow(2).mean(-1, keepdim=True) + 1e-6).rsqrt())
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.up = RMSNorm(width), nn.Linear(width, 2 * width)
+        self.down = nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        return x + self.down(torch.tanh(self.up(self.norm(x))))
+
+torch.manual_seed(0)
+blocks = nn.ModuleList(Block(8) for _ in range(9))
+norm, head = RMSNorm(8), nn.Linear(8, 2)
+x = torch.randn(4, 8).requires_grad_()
+for block in blocks:
+    x = checkpoint(block, x, use_reentrant=False)
+loss = head(norm(x)).pow(2).mean()
+loss.backward()
+"""
+
+
+def test_norms_are_shut_and_what_is_checkpointed_says_so(tmp_path: Path) -> None:
+    script, saved = tmp_path / "net.py", tmp_path / "net.json"
+    script.write_text(CHECKPOINTED, "utf-8")
+    assert main(["render", "-o", str(saved), str(script)]) == 0
+    graph = from_json(saved.read_text("utf-8"))
+    small, _ = folded(folding_of(graph, "both"), RenderOptions(view="both"))
+    groups = {
+        (group.title, small.graph.halves[id]): group for id, group in small.graph.groups.items()
+    }
+    assert groups["norm", "forward"].ops == 6
+    rest = groups["blocks.1 … 8", "backward"]
+    assert len(rest.gradients) == 8
+    assert rest.packed > 0
+    assert groups["blocks.0.norm", "backward"].weights is not None
+    (detail,) = {
+        box.detail for box in make_picture(small.graph).boxes if "blocks.1 … 8" in box.detail
+        or ("like blocks.0" in box.detail and "rms" in box.detail)
+    }  # fmt: skip
+    first, last = map(format_number, (rest.gradients[0], rest.gradients[-1]))
+    assert re.search(rf"checkpointed · rms {first} [▁-█]+ {last}$", detail)
+
+
+def test_noise_of_a_bias_does_not_set_the_scale() -> None:
+    build = GraphBuilder()
+    known = Statistics(4, 1.0, -1.0, 1.0, 0, 0, 0)
+    nodes = [
+        build.node("op", "backward", f"MulBackward{n}", order=n, statistics=known) for n in range(3)
+    ]
+    bias = build.node("parameter", "backward", "bias.grad")
+
+    def flows(source: int, target: int, size: float) -> None:
+        stats = Statistics(4, size, -size, size, 0, 0, 0)
+        build.edge("gradient", source, target, statistics=stats)
+
+    flows(nodes[0], nodes[1], 1.0)
+    flows(nodes[1], nodes[2], 1e-3)
+    flows(nodes[2], bias, 1e-10)
+    assert scale_of(build.graph(), True) == (-3, 0)
 
 
 def test_a_long_lstm_shows_its_first_steps_and_its_last() -> None:

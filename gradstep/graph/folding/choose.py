@@ -8,7 +8,8 @@ What was asked for by name opens whatever it costs, and what is to stay shut sta
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gradstep.graph.folding.labels import above, scope_depth
@@ -97,14 +98,13 @@ def choose(root: Fold, options: Options) -> list[Item]:
         UnknownAddress: nothing goes by a name in ``options.expand``.
     """
     wanted = above(root, options.expand)
-    fits = root.boxes <= options.budget and options.depth is None
-    if fits and not (wanted or options.shut):
+    if root.boxes <= options.budget and options.depth is None and not (wanted or options.shut):
         return [Item(head) for head in heads_of(root)]
     opened, shown = _open_levels(root, options, wanted)
     items = _flatten(_opened(Item(root), wanted), opened, options.shut)
-    if options.depth is not None or options.shut:
+    if options.depth is not None:
         return items
-    return _unroll(items, options.budget - shown)
+    return _unroll(items, options.budget - shown, options.shut)
 
 
 def _rolls(fold: Fold) -> bool:
@@ -169,6 +169,9 @@ def _opened(item: Item, wanted: set[int]) -> list[Item]:
     if named:
         return _around(item, named)
     first, last = item.first, item.last
+    typical = _typical(item)
+    if typical != first:
+        return _around(item, [typical])
     like = fold.children[first]
     rest = [Item(fold, first + 1, last, like)]
     if item.instances == 2:
@@ -180,6 +183,12 @@ def _opened(item: Item, wanted: set[int]) -> list[Item]:
             Item(fold.children[last], like=like),
         ]
     return [_item(like), *rest]
+
+
+def _typical(item: Item) -> int:
+    """Return the first of the commonest rounds of a loop."""
+    signatures = [fold.signature for fold in item.parts]
+    return item.first + signatures.index(Counter(signatures).most_common(1)[0][0])
 
 
 def _around(item: Item, named: Sequence[int]) -> list[Item]:
@@ -223,7 +232,18 @@ def _flatten(
     return flat
 
 
-def _unroll(items: list[Item], left: int) -> list[Item]:
+def _heads(fold: Fold, shut: frozenset[int]) -> Iterator[Item]:
+    """Yield what is drawn of ``fold`` where there is room for all but for what stays shut."""
+    stack = [fold]
+    while stack:
+        one = stack.pop()
+        if one.kind in ("head", "data") or id(one) in shut:
+            yield Item(one)
+        else:
+            stack.extend(reversed(one.children))
+
+
+def _unroll(items: list[Item], left: int, shut: frozenset[int]) -> list[Item]:
     """Draw all instances of a repeat where they all fit into what is left of the budget."""
     rests: dict[int, list[Item]] = {}
     for item in items:
@@ -238,7 +258,7 @@ def _unroll(items: list[Item], left: int) -> list[Item]:
     unrolled = []
     for item in items:
         if item.like is not None and id(item.like) in whole:
-            unrolled += [Item(head) for part in item.parts for head in heads_of(part)]
+            unrolled += [one for part in item.parts for one in _heads(part, shut)]
         else:
             unrolled.append(item)
     return unrolled

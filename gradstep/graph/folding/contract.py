@@ -246,6 +246,27 @@ def _module(graph: Graph, label: str, scope: str) -> str:
     return graph.modules.get(label, "") if label == scope else ""
 
 
+def _gradients(graph: Graph, places: Places, item: Item) -> tuple[float, ...]:
+    """Return the rms of the gradient of the last op of each of several instances; nothing where
+    one of them is unknown."""
+    sizes = []
+    for last in item.parts if item.instances > 1 else ():
+        while last.children:
+            last = last.children[-1]
+        id = int(places.backward[last.unit])
+        stats = graph.statistics.get(id) if id >= 0 else None
+        if stats is None or stats.trouble:
+            return ()
+        sizes.append(stats.rms)
+    return tuple(sizes)
+
+
+def _rms(known: Sequence[Statistics]) -> float | None:
+    """Return the rms of all elements of several tensors."""
+    count = 0 if any(stats.trouble for stats in known) else sum(stats.size for stats in known)
+    return math.sqrt(sum(stats.size * stats.rms**2 for stats in known) / count) if count else None
+
+
 def _add_group(
     build: GraphBuilder,
     graph: Graph,
@@ -264,6 +285,9 @@ def _add_group(
         places.saved.get(number, 0), tuple(members),
         "" if item.like is None else item.like.label,
         places.zeros[number] if half == "backward" else 0,
+        places.packed[number],
+        _gradients(graph, places, item) if half == "backward" else (),
+        _rms([graph.statistics[id] for id in parameters if id in graph.statistics]),
     )  # fmt: skip
     changed = tuple(
         value

@@ -124,6 +124,8 @@ class Folding:
             return Folded(self.graph, {})
         units, heads, root = self._parts
         closed = labels.shut(root, shut, self.graph.modules)
+        if root.boxes > max_boxes - self._ends and depth is None:
+            closed |= labels.norms(root, self.graph.modules, expand)
         items = choose(root, Options(max_boxes - self._ends, depth, tuple(expand), closed))
         if len(items) == len(units):
             same = np.arange(len(self.graph))

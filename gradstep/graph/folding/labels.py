@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from gradstep.graph.addresses import unknown
-from gradstep.graph.folding.tree import Fold
+from gradstep.graph.folding.tree import LEAST_GROUP, Fold
 
 MOST_WORDS = 5_000
 SHOWN_WORDS = 4
@@ -70,6 +71,16 @@ def shut(root: Fold, names: Sequence[str], modules: Mapping[str, str]) -> frozen
             raise unknown("that can be folded", name, words, "write the path or class of a module")
         found.update(scopes)
     return frozenset(found)
+
+
+def norms(root: Fold, modules: Mapping[str, str], expand: Sequence[str]) -> frozenset[int]:
+    """Return the identities of the modules that normalize: everyone knows what is inside."""
+    return frozenset(
+        id(fold)
+        for fold in _every(root)
+        if fold.kind == "scope" and fold.heads >= LEAST_GROUP and fold.label not in expand
+        and re.search(r"norm\d*d?$", modules.get(fold.label) or fold.label, re.IGNORECASE)
+    )  # fmt: skip
 
 
 def _every(root: Fold) -> Iterator[Fold]:

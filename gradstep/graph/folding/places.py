@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,6 +24,8 @@ class Places:
 
     ``main`` marks the nodes whose facts a box of one op shows; ``ports`` are the numbers that the
     ends of edges get where a shape op stood between; ``saved`` are the bytes that each box keeps.
+    ``packed`` counts what each has put away, ``backward`` is the node of each unit in the backward
+    half.
     ``troubled`` are the nodes whose values have NaN or Inf, ``changed`` those that keep what was
     changed since.
     """
@@ -50,8 +53,10 @@ class Places:
         inside = self.item >= 0
         self.main = inside & is_head[unit_of] & ~self.closed[self.item]
         saved = SavedColumns.of(graph.saved)
-        states = zip(saved.nodes, saved.states, strict=True)
+        states = list(zip(saved.nodes, saved.states, strict=True))
         self.changed = frozenset(id for id, state in states if state == "changed")
+        self.packed = Counter(int(self.item[id]) for id, state in states if state == "packed")
+        self.backward = units.backward
         self.troubled = troubled(graph)
         self._swallow_leaves()
         self.members = self._members()

@@ -9,15 +9,13 @@ from typing import Final
 from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
-from gradstep_viz.flow.facts import Size, scale_of, share_of
+from gradstep_viz.flow.lane_rows import HIDDEN, LaneRow, draw_row
 from gradstep_viz.flow.layout import MARKS, FlowPicture, extremes_text, size_text
-from gradstep_viz.flow.parts import BROKEN, DEAD
 from gradstep_viz.flow.rows import Row
 from gradstep_viz.picture.formatting import count
-from gradstep_viz.picture.magnitude import SIGNS, ZERO_SIGN
+from gradstep_viz.picture.magnitude import sparkline
 
 MOST_DESCRIBED: Final = 60
-SPARKS: Final = 12
 
 
 def alternative_text(picture: FlowPicture) -> str:
@@ -69,7 +67,8 @@ def write_flow_text(picture: FlowPicture) -> str:
             if width
         ]
         sections.append(f"{front} {'  '.join(shown)}".rstrip())
-    sections += filter(None, ["", extremes_text(picture.table)])
+    if most := extremes_text(picture.table):
+        sections += ["", most]
     return "\n".join(sections) + "\n"
 
 
@@ -90,7 +89,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     known = [one for one in row.gradients if one is not None]
     gradient = size_text(known[0]) if known else ""
     if len(known) > 1:
-        gradient = f"{sparkline(known, SPARKS)} {gradient}"
+        gradient = f"{sparkline([one.rms for one in known])} {gradient}"
     other = next((one for one in row.others if one is not None), None)
     if other is not None and size_text(other) != gradient:
         gradient += f" | {size_text(other)}"
@@ -107,56 +106,33 @@ def _shape(shapes: Sequence[Shape | None]) -> str:
     return "×".join(map(str, shapes[0])) if shapes and shapes[0] else ""
 
 
-def sparkline(sizes: Sequence[Size], most: int) -> str:
-    """Draw the sizes of gradients over rounds, of more than ``most`` some, evenly chosen."""
-    scale = scale_of(sizes)
-    chosen = sizes
-    if len(sizes) > most:
-        chosen = [sizes[round(at * (len(sizes) - 1) / (most - 1))] for at in range(most)]
-    return "".join(
-        "!" if one.state == BROKEN else ZERO_SIGN if one.state == DEAD
-        else SIGNS[min(7, int(8 * share_of(one, scale)))]
-        for one in chosen
-    )  # fmt: skip
-
-
 def _lanes(picture: FlowPicture) -> list[str]:
-    """Draw the lanes: of each row its dot, what passes it, and what comes in from the side or
-    leaves."""
+    """Draw the lanes of all rows, that nearest to the names at the right."""
     lanes, rows = picture.lanes, picture.table.rows
-    width = 2 * lanes.number
-    drawn = [[" "] * width for _ in rows]
-
-    def column(lane: int) -> int:
-        return 2 * (lanes.number - 1 - lane)
-
-    def level(row: int, lane: int, own: int, corner: str) -> None:
-        left, right = column(lane), column(own)
-        step = 1 if left < right else -1
-        if drawn[row][left] in " │─":
-            drawn[row][left] = corner if drawn[row][left] != "│" else "├" if step > 0 else "┤"
-        elif drawn[row][left] in "╭╮╰╯" and drawn[row][left] != corner:
-            drawn[row][left] = "├" if step > 0 else "┤"
-        for at in range(left + step, right, step):
-            drawn[row][at] = "─" if drawn[row][at] == " " else drawn[row][at]
-
-    links = sorted(lanes.links.items(), key=lambda one: one[0])
-    for (source, target), lane in links:
-        for row in range(source + 1, target) if lane >= 0 else ():
-            drawn[row][column(lane)] = "│"
-    for row, lane in lanes.of.items():
-        one = rows[row]
-        sign = (
-            "◎" if one.is_output else "□" if one.kind == "input" else "●" if one.parameters else "○"
-        )
-        drawn[row][column(lane)] = "!" if one.tone == "alert" else sign
-    for (source, target), lane in links:
+    last = lanes.number - 1
+    before: list[list[int | None]] = [[None] * lanes.number for _ in rows]
+    after: list[list[int | None]] = [[None] * lanes.number for _ in rows]
+    joins: list[set[int]] = [set() for _ in rows]
+    for (source, target), lane in lanes.links.items():
         if lane < 0:
             continue
-        if lane != lanes.of[source]:
-            left = column(lane) < column(lanes.of[source])
-            level(source, lane, lanes.of[source], "╭" if left else "╮")
-        if lane != lanes.of[target]:
-            left = column(lane) < column(lanes.of[target])
-            level(target, lane, lanes.of[target], "╰" if left else "╯")
-    return ["".join(line) for line in drawn]
+        column = last - lane
+        for row in range(source, target):
+            after[row][column] = before[row + 1][column] = source
+        for row in (source, target):
+            if lane != lanes.of[row]:
+                joins[row].add(column)
+    drawn = []
+    for row, (one, above, below) in enumerate(zip(rows, before, after, strict=True)):
+        own = last - lanes.of[row] if row in lanes.of else HIDDEN
+        to = tuple(sorted(joins[row]))
+        lane_row = LaneRow(row, own, to, to, tuple(above), tuple(below), 0)
+        cells = draw_row(lane_row, lanes.number, _sign(one))
+        drawn.append("".join(cell.text for cell in cells))
+    return drawn
+
+
+def _sign(row: Row) -> str:
+    if row.tone == "alert":
+        return "!"
+    return "◎" if row.is_output else "□" if row.kind == "input" else "●" if row.parameters else "○"

@@ -6,10 +6,10 @@ import functools
 
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import Graph, Group
-from gradstep.graph.statistics import Statistics, format_bytes, format_shape
+from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_shape
 from gradstep.text import plural, printable
 from gradstep_viz.picture import formatting
-from gradstep_viz.picture.magnitude import ZERO_SIGN, Gradients, sign
+from gradstep_viz.picture.magnitude import ZERO_SIGN, Gradients, sign, sparkline
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 72
@@ -90,8 +90,8 @@ def _hooked(graph: Graph, id: int) -> str:
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:
-    """Write class and parameters in the forward half, bytes in the backward one; a half alone has
-    it all."""
+    """Write class and parameters in the forward half, bytes and sizes of gradients in the backward
+    one; a half alone has it all.  Where that is too long, bytes give way: lines have them, too."""
     group = graph.groups.get(id) or Group("scope", "", "", 1, 0, 0, 0, ())
     forward = graph.halves[id] == "forward"
     parts = [] if view == "both" and not forward else [group.module]
@@ -104,11 +104,23 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
     parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
         parts.append(formatting.parameters(group.parameters))
+    saves = ""
     if group.saved_bytes and (not forward or view != "both"):
-        parts.append(f"saves {format_bytes(group.saved_bytes)}")
+        saves = f"saves {format_bytes(group.saved_bytes)}"
+        parts.append(saves)
+    if group.packed:
+        parts.append("checkpointed")
+    if len(set(group.gradients)) > 1:
+        sizes = [format_number(size) for size in (group.gradients[0], group.gradients[-1])]
+        parts.append(f"rms {sizes[0]} {sparkline(group.gradients)} {sizes[1]}")
+    elif not forward and group.weights is not None:
+        parts.append(f"weights rms {format_number(group.weights)}")
     if zeros := group.zero_gradients:
         parts.append(f"{ZERO_SIGN} {plural(zeros, 'gradient')} {'is' if zeros == 1 else 'are'} 0")
-    return " · ".join(part for part in parts if part)
+    text = " · ".join(part for part in parts if part)
+    if len(text) > LONGEST_GROUP_DETAIL and saves:
+        return " · ".join(part for part in parts if part and part != saves)
+    return text
 
 
 def _op_detail(graph: Graph, id: int) -> str:

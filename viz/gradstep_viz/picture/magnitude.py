@@ -5,6 +5,7 @@ a scale or without one."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradstep.graph.model import Graph
@@ -14,6 +15,10 @@ SIGNS = "▁▂▃▄▅▆▇█"
 ZERO = -1
 """The step of a gradient that is 0, below all that a log scale has."""
 ZERO_SIGN = "○"
+
+NOISE = 1e-3
+"""A gradient of a parameter this far below all that flow between ops does not set the scale: it is
+rounding, such as that of a bias before a normalization."""
 
 WIDE_SPREAD = 100.0
 """Where the largest gradient is so many times the smallest, pictures show magnitudes unasked."""
@@ -88,6 +93,26 @@ def sign(step: int) -> str:
     return SIGNS[step - 1] if step > 0 else ""
 
 
+def sparkline(sizes: Sequence[float], most: int = 12) -> str:
+    """Draw sizes on the log scale from the smallest to the largest of them, of more than ``most``
+    some, evenly chosen.
+
+    >>> sparkline([1e-4, 1e-3, 1e-2, 0.0]), sparkline([1.0, math.nan])
+    ('▁▅█○', '█!')
+    """
+    if len(sizes) > most:
+        sizes = [sizes[round(at * (len(sizes) - 1) / (most - 1))] for at in range(most)]
+    known = [math.log10(one) for one in sizes if 0 < one < math.inf]
+    low, wide = min(known, default=0.0), max(1.0, max(known, default=0.0) - min(known, default=0.0))
+    low = max(known, default=0.0) - wide
+    return "".join(
+        ZERO_SIGN if one == 0
+        else SIGNS[min(7, int(8 * (math.log10(one) - low) / wide))] if 0 < one < math.inf
+        else "!"
+        for one in sizes
+    )  # fmt: skip
+
+
 def shade(step: int) -> int:
     """Return the shade and width of lines, from 1 to 4: two steps share one; 0 for :data:`ZERO`."""
     return (step + 1) // 2
@@ -102,11 +127,13 @@ def scale_of(graph: Graph, requested: bool | None) -> Scale | None:
     """
     if requested is False or not has_gradients(graph):
         return None
-    sizes = [
-        stats.rms
+    known = [
+        (stats.rms, graph.kinds[graph.edge_targets[id]] in ("op", "group"))
         for id, stats in graph.edge_statistics.items()
         if graph.edge_kinds[id] == "gradient" and stats.rms > 0 and math.isfinite(stats.rms)
     ]
+    least = NOISE * min((size for size, between in known if between), default=0.0)
+    sizes = [size for size, _ in known if size >= least]
     if not sizes or (requested is None and max(sizes) <= WIDE_SPREAD * min(sizes)):
         return None
     # a little beyond a power of ten is that power

@@ -12,36 +12,17 @@ as far as somebody has looked; checkpoints make any row cheap to draw afterwards
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.graph.model import Graph
+from gradstep_viz.flow.lane_rows import HIDDEN, LaneRow
 
 MAX_LANES = 12
 CHECKPOINT_EVERY = 256
-HIDDEN = -1
 
 IndexArray = NDArray[np.int64]
-
-
-class LaneRow(NamedTuple):
-    """One row, before it is drawn.
-
-    ``column`` is the lane of the row's own node and ``joins`` are the lanes of ``targets``, the
-    nodes that it sends to (both may be past the cap).  ``before`` and ``after`` hold the node
-    that owns each of the first lanes above and below the row; ``hidden`` counts the lanes past
-    the cap.
-    """
-
-    node: int
-    column: int
-    joins: tuple[int, ...]
-    targets: tuple[int, ...]
-    before: tuple[int | None, ...]
-    after: tuple[int | None, ...]
-    hidden: int
 
 
 class PlanEdges:

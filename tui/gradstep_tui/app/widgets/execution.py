@@ -11,11 +11,10 @@ from gradstep.debugger.snapshot import Breakpoint
 from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import format_number
 from gradstep.text import printable
-from gradstep_tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
+from gradstep_tui.app.plan.lanes import MAX_LANES, Lanes
 from gradstep_tui.app.plan.listing import ListedRows
 from gradstep_tui.app.plan.modules import Rows, Span
 from gradstep_tui.app.sections.page import ScreenView, Shown
-from gradstep_tui.app.widgets.lane_drawing import draw_row
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.rows import (
     EXTREMES_WIDTH,
@@ -43,6 +42,7 @@ from gradstep_tui.app.widgets.text import (
     shape_text,
 )
 from gradstep_tui.errors import AtWork
+from gradstep_viz.flow.lane_rows import LaneRow, draw_row
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000

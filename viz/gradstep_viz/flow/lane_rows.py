@@ -1,11 +1,31 @@
-"""The characters of a row of lanes."""
+"""A row of lanes in characters, as in a git log: in the debugger's list, and in rows as text."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gradstep.graph.addresses import step_number
-from gradstep_tui.app.plan.lanes import LaneRow
+
+HIDDEN: Final = -1
+"""The lane of a node that has none."""
+
+
+class LaneRow(NamedTuple):
+    """One row, before it is drawn.
+
+    ``column`` is the lane of the row's own node and ``joins`` are the lanes of ``targets``, the
+    nodes that it sends to (both may be past the cap).  ``before`` and ``after`` hold the node
+    that owns each of the first lanes above and below the row; ``hidden`` counts the lanes past
+    the cap.
+    """
+
+    node: int
+    column: int
+    joins: tuple[int, ...]
+    targets: tuple[int, ...]
+    before: tuple[int | None, ...]
+    after: tuple[int | None, ...]
+    hidden: int
 
 
 class LaneCell(NamedTuple):
