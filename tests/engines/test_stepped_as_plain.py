@@ -1174,6 +1174,19 @@ def test_a_grad_that_two_leaves_share_is_put_back_for_both(form: str, walk: list
     assert gradients(stepped=True) == gradients(stepped=False)
 
 
+def test_an_edited_grad_that_was_left_and_come_back_to_is_no_change_of_a_hook(torch: Any) -> None:
+    def gradients(walk: list[str]) -> list[Any]:
+        x, w = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        session = Session(((x.sin().exp() * w).sin()).sum(), names={"x": x, "w": w})
+        for line in walk:
+            assert not (reply := session.do(line)).error, reply.text
+        session.finish()
+        return [x.grad.tolist(), w.grad.tolist()]
+
+    walk = ["continue", "jump #5", "zero w.grad", "next", "jump #1", "continue", "undo"]
+    assert gradients(walk) == gradients([])
+
+
 def test_a_row_shows_the_same_after_a_pass_inside_has_added_to_it(torch: Any) -> None:
     w, x = (torch.ones(2, requires_grad=True) for _ in range(2))
     inside = backward_inside(torch, lambda: (w * 0.25).sum().backward())

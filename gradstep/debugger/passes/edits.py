@@ -116,6 +116,7 @@ class Edits:
         self._driver = driver
         self._edits: list[Edit] = []
         self._made: dict[int, _Made] = {}
+        self._gradients: dict[int, tuple[Any, Any]] = {}  # each .grad that was made, and of what
         self.baseline: Baseline | None = None
 
     def __len__(self) -> int:
@@ -147,6 +148,7 @@ class Edits:
         """Undo the last edit; the pass stands at its position, or has not reached it."""
         edit = self._edits.pop()
         self._undo(edit)
+        self._gradients.pop(edit.record.number, None)
         self._mute()
         if not self._edits:
             self.baseline = None
@@ -188,7 +190,10 @@ class Edits:
         else:
             assert edit.leaf is not None
             before = self._driver.leaves.grad(edit.leaf)
-            grad = edit.change(before)
+            of, grad = self._gradients.get(edit.record.number, (self, None))
+            if of is not before:  # an engine that has halted would take another for a hook's
+                grad = edit.change(before)
+                self._gradients[edit.record.number] = before, grad
             changing(self._driver).set_grad(edit.leaf, grad)
             array = None if grad is None else array_of(grad)
             after = None if array is None else array.copy()
