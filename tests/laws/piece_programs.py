@@ -259,6 +259,8 @@ def difference(plain: Ended, ours: Ended, command: list[str], stderr: str) -> st
     if ends and command[0] == "check":  # to find where a NaN began, the last call ran once more
         at = next((at for at, lines in enumerate(zip(plain.told, told)) if len({*lines}) > 1), 0)
         told = told[:at] if at and {*told[at:]} <= {*told[:at]} else told
+    if ends and "errors.ScriptDone" in stderr:  # what ends it was raised in a finalizer, and lost
+        return "\n".join(wrong)
     if told != (plain.told[: len(told)] if ends else plain.told):
         wrong.append(_first(plain.told, told))
     if ends:

@@ -110,6 +110,15 @@ masked = masked_tensor(v0.detach(), v0.detach() > 0, requires_grad=True)
 (masked * 2).sum().backward()
 tell(type(masked.grad).__name__)
 """
+VERSIONS: Final = """
+flat = torch.zeros(12)
+parts = [flat[:9].view(3, 3), flat[9:], torch.ones(2)]
+(v0 * x1).sum().backward()
+torch._foreach_mul_(parts, 2.0)
+torch._foreach_add_(parts, parts)
+tell([part._version for part in parts])
+(v0 * x1).sum().backward()
+"""
 FREED: Final = """
 y = x1.exp()
 (y * y).sum().backward()
@@ -241,6 +250,7 @@ for n in range(3):
             [CHECK, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="a subclass that computes gradients computes those of a plain pass",
         ),
+        pytest.param(VERSIONS, [CHECK_ALL, WHY], id="views that one op changes count each change"),
         pytest.param(
             FREED,
             [CHECK, CHECK_ALL, WHY, RENDER, RECORD, RECORD_VALUES, FLIGHT, FAIL_ON, FAIL_ON_LARGE],

@@ -317,9 +317,11 @@ class Ops(DispatchMode):
         """Note what an op made."""
         if changed and schema_of(op).name.startswith("aten::_foreach_"):
             # what they run inside counts changes, but not below autograd, where this is
-            for output, version in changed:
-                if version_counter(output) == version:
-                    set_version(output, version + 1)
+            uncounted = [
+                output for output, version in changed if version_counter(output) == version
+            ]
+            for output in uncounted:  # some may be views of one
+                set_version(output, version_counter(output) + 1)
         self._finish(op, record, args, result, own, grad_mode)
         for tensor, version in changed:
             self._origins.changes.note(tensor, version, record.source)
