@@ -185,8 +185,10 @@ class Rounds:
         for depth in range(back, -1, -1) if is_back else ():
             shared = _shared(levels[depth], frames[depth])
             if shared:
-                # a function that runs again inside one round was called by a library
-                ran = depth == same or same == len(frames) or not shared[-1].loop.names
+                # a function that runs again inside one round was called by a library, as was one
+                # that has ended while whoever called it stands where it stood
+                ran = depth == same or same == len(frames) == len(levels)
+                ran = ran or not shared[-1].loop.names
                 return (depth, len(shared) - 1) if ran else None
         return None
 

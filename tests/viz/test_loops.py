@@ -113,6 +113,24 @@ def test_each_op_is_in_the_round_that_its_variables_tell(
             see_true_boxes(graph, Folding(graph).fold(max_boxes=boxes))
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_is_added_behind_functions_that_one_line_calls_is_in_its_round(engine: str) -> None:
+    graph, _ = run(
+        """
+        w = torch.ones(2, requires_grad=True)
+        x = w * 1.0
+        def function(t):
+            y = torch.sin(t)
+            return y * t
+        for step in (1, 2):
+            x = sum(map(function, [x, w, x]))
+        """,
+        engine,
+    )
+    rounds = {(one.number, one.label) for each in graph.rounds.values() for one in each}
+    assert rounds == {(1, "step = 1"), (2, "step = 2")}
+
+
 def see_true_boxes(graph: Graph, folded: Graph) -> None:
     """See that a box of a round, or of several, holds ops of these rounds, and nothing else."""
     for id, group in folded.groups.items():
