@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -513,3 +513,43 @@ def test_what_arrives_where_a_call_of_grad_ends_survives_an_edit_and_a_tiny_hist
     with intercepting(handle, EVERY_CALL):
         stepped = found()
     assert [g is not None and g.tolist() for g in stepped] == [g.tolist() for g in expected]
+
+
+class Wrapped(torch.Tensor):
+    """Stands for a tensor, and tells what is done with it."""
+
+    told: ClassVar[list[str]] = []
+
+    @staticmethod
+    def __new__(cls, x: Any) -> Any:
+        made = torch.Tensor._make_wrapper_subclass(cls, x.shape, dtype=x.dtype)  # type: ignore[attr-defined]
+        made.x = x
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        cls.told.append(str(op))
+        made = op(*[a.x if isinstance(a, cls) else a for a in args], **(kwargs or {}))
+        return cls(made) if isinstance(made, torch.Tensor) else made
+
+
+@pytest.mark.parametrize("line", ["continue", "next"])
+def test_a_gradient_without_numbers_becomes_grad_as_it_does_plainly(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the engine is late, which halts behind any node then."""
+    monkeypatch.setattr("gradstep.engines.pytorch.stepping.observed_engine._SLICE", -1.0)
+
+    def ops(stepped: bool) -> list[str]:
+        w = Wrapped(torch.ones(2)).requires_grad_()
+        loss = (w * 2.0).sum()
+        Wrapped.told.clear()
+        if stepped:
+            session = Session(loss)
+            session.do(line)
+            session.finish()
+        else:
+            loss.backward()
+        return [op for op in Wrapped.told if not op.startswith("prim")]
+
+    assert ops(stepped=True) == ops(stepped=False)

@@ -559,7 +559,7 @@ class ObservedEngine:
             for nr in numbers:
                 if sent[nr] is not None:
                     kept[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-            self._keep_run(index, kept, arrived, None)
+            self._keep_run(index, kept, arrived, None, may_rest=not numbers)
         except Exception as error:
             not_shown(_NODES, error)
 
@@ -639,7 +639,11 @@ class ObservedEngine:
         except Exception as error:
             not_shown(_NODES, error)
 
-    def _keep_run(self, index: int, sent: Sequence[Any], arrived: Any, held: Any) -> None:
+    def _keep_run(
+        self, index: int, sent: Sequence[Any], arrived: Any, held: Any, *, may_rest: bool = True
+    ) -> None:
+        """Keep the run of a node, behind which the engine halts if it is to, or if it ``may_rest``
+        and has run for a while."""
         now = perf_counter()
         if self._clock is not None:
             self._clock.mark(self.order[index])
@@ -647,7 +651,8 @@ class ObservedEngine:
         if self.order[index] in self._known_code.nodes or index in self.hooked:
             self._look(index)
         self._ended = now
-        if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+        is_late = may_rest and now > self._deadline
+        if len(self.runs) >= self._enough or self.nested or is_late:
             self._pause(index)
 
     def _pause(self, index: int) -> None:
