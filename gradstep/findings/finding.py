@@ -67,6 +67,8 @@ class Reason:
         is_once_a_line: whether one is enough for each pair of its lines.
         is_once_a_run: whether the first one is behind all others of its code.
         other_is: what stands in a report before its second line.
+        says, helps, marks: its text, its remedy, and the functions in its line that it is about,
+            where these are the same for all of the kind.
         after: codes of what a report tells first; by default that is all that has a place.
         explained_by: codes of findings of which this is only another symptom.
         explained_here_by: the same, where both are of one line.
@@ -76,6 +78,7 @@ class Reason:
         address, index: of its node; "" and None if there is none.
         is_note: whether it is only good to know.
         found: how often it was found.
+        program: what the commands are about that it names.
     """
 
     code: ClassVar[str] = ""
@@ -88,6 +91,9 @@ class Reason:
     is_once_a_line: ClassVar[bool] = False
     is_once_a_run: ClassVar[bool] = False
     other_is: ClassVar[str] = "and"
+    says: ClassVar[str] = ""
+    helps: ClassVar[str] = ""
+    marks: ClassVar[tuple[str, ...]] = ()
     after: ClassVar[tuple[str, ...]] = ("initialization",)
     explained_by: ClassVar[tuple[str, ...]] = ()
     explained_here_by: ClassVar[tuple[str, ...]] = ()
@@ -100,14 +106,15 @@ class Reason:
     index: int | None = field(default=None, compare=False)
     is_note: bool = False
     found: int = field(default=1, compare=False)
+    program: Program = field(default=ANY_PROGRAM, compare=False)
 
     def text(self) -> str:
         """Return what it is, as a sentence or a clause of one."""
-        raise NotImplementedError
+        return self.says
 
     def remedy(self) -> str:
         """Return what helps, in words, "" where that is unknown."""
-        return ""
+        return self.helps
 
     def fix(self) -> tuple[Fix, ...]:
         """Return what helps, as edits of the program."""
@@ -119,15 +126,15 @@ class Reason:
 
     def calls(self) -> tuple[str, ...]:
         """Return the functions in its line that it is about, the most important one first."""
-        return ()
+        return self.marks
 
     def parts(self) -> tuple[Reason, ...]:
         """Return the reasons in it."""
         return ()
 
     def for_program(self, program: Program) -> Self:
-        """Return the same, where its remedy names a command, with the ``program`` of this run."""
-        return self
+        """Return the same with the ``program`` of this run in the commands that it names."""
+        return replace(self, program=program)
 
     def of_call(self, call: str) -> Self:
         """Return the same of a call of which values were not described, and which ``--call`` names

@@ -25,29 +25,24 @@ class Unknown(Hindrance):
     """The program names no optimizer."""
 
     is_known = False
-
-    def text(self) -> str:
-        return "no step ran, or it was too small to change a bit"
-
-    def remedy(self) -> str:
-        return (
-            "call zero_grad() before backward() and step() after it; make sure that an optimizer "
-            "has these leaves, that its learning rate is not 0, and that the gradient is not tiny"
-        )
+    helps = (
+        "call zero_grad() before backward() and step() after it; make sure that an optimizer "
+        "has these leaves, that its learning rate is not 0, and that the gradient is not tiny"
+    )
+    says = "no step ran, or it was too small to change a bit"
 
 
 @dataclass(frozen=True)
 class NotInOptimizer(Hindrance):
     """No optimizer has it."""
 
+    helps = (
+        "pass all parameters to the optimizer, or set requires_grad=False on those that are "
+        "not to learn"
+    )
+
     def text(self) -> str:
         return f"no optimizer of the program has {self.of('it', 'them')}"
-
-    def remedy(self) -> str:
-        return (
-            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
-            "not to learn"
-        )
 
 
 @dataclass(frozen=True)
@@ -55,15 +50,9 @@ class NoStep(Hindrance):
     """No step used the gradient."""
 
     is_known = False
-
-    def text(self) -> str:
-        return "step() did not run, or only after zero_grad()"
-
-    def remedy(self) -> str:
-        return "call zero_grad() before backward() and step() after it"
-
-    def calls(self) -> tuple[str, ...]:
-        return "step", "zero_grad"
+    marks = "step", "zero_grad"
+    helps = "call zero_grad() before backward() and step() after it"
+    says = "step() did not run, or only after zero_grad()"
 
 
 @dataclass(frozen=True)
@@ -83,6 +72,7 @@ class ZeroRate(Hindrance):
 class LostInRounding(Hindrance):
     """A step is smaller than half of the way to the next number."""
 
+    helps = "use a larger learning rate, or keep the weights in a dtype with more digits"
     dtype: str
     digits: int
     optimizer: str
@@ -93,9 +83,6 @@ class LostInRounding(Hindrance):
             f"a step is lost in rounding, as {self.dtype} keeps about {self.digits} digits and the "
             f"learning rate of {self.optimizer} is {format_number(self.rate)}"
         )
-
-    def remedy(self) -> str:
-        return "use a larger learning rate, or keep the weights in a dtype with more digits"
 
 
 Held = Sequence[tuple[str, Mapping[str, Any]]]

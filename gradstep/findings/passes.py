@@ -17,7 +17,7 @@ from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.engines.recorded import RecordedCall
-from gradstep.findings.finding import ANY_PROGRAM, Fix, Program, Reason
+from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero, operand
@@ -35,18 +35,16 @@ from gradstep.text import listed
 class TooWide(Advice):
     """The numbers are too large."""
 
-    def remedy(self) -> str:
-        return (
-            "these numbers are too large for their dtype: make the loss or the weights smaller, "
-            "normalize, or compute this in a wider dtype"
-        )
+    helps = (
+        "these numbers are too large for their dtype: make the loss or the weights smaller, "
+        "normalize, or compute this in a wider dtype"
+    )
 
 
 class LookAtCode(Advice):
     """Code of the program made it."""
 
-    def remedy(self) -> str:
-        return "look at the code that made it: a hook, a custom Function, or the gradient given"
+    helps = "look at the code that made it: a hook, a custom Function, or the gradient given"
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,6 @@ class GradientsNotFinite(NotFinite):
     what: tuple[tuple[str, tuple[str, ...]], ...]
     of_gradients: bool
     is_mask: bool = False
-    program: Program = ANY_PROGRAM
 
     def text(self) -> str:
         texts = [
@@ -78,9 +75,6 @@ class GradientsNotFinite(NotFinite):
     @property
     def finds(self) -> str:
         return "" if self.is_mask else self.program.command("debug --fail-on nan,inf")
-
-    def for_program(self, program: Program) -> GradientsNotFinite:
-        return replace(self, program=program)
 
 
 @dataclass(frozen=True)

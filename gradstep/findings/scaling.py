@@ -47,6 +47,7 @@ class SkippedStep(NotFinite):
     """A scaler skips a step, as something is not finite."""
 
     severity = "info"
+    helps = "nothing, if that happens now and then; where it happens in every step, nothing learns"
     reason: Reason
     name: str
     scale: float = field(compare=False)
@@ -56,11 +57,6 @@ class SkippedStep(NotFinite):
             f"{self.reason.text()}, as {self.name} has multiplied the loss by "
             f"{format_number(self.scale)}: it skips this step, and tries a smaller factor in the "
             "next one"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "nothing, if that happens now and then; where it happens in every step, nothing learns"
         )
 
     def parts(self) -> tuple[Reason, ...]:

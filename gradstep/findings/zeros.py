@@ -14,13 +14,11 @@ class FlatOp(Reason):
     """An op has no other derivative than 0."""
 
     keeps_loss = False
+    helps = "nothing learns through it; a straight-through estimator passes the gradient on"
     name: str
 
     def text(self) -> str:
         return f"the derivative of {self.name} is 0 everywhere"
-
-    def remedy(self) -> str:
-        return "nothing learns through it; a straight-through estimator passes the gradient on"
 
     def fix(self) -> tuple[Fix, ...]:
         return with_operation(self.source, self.name, "{0} + ({} - {0}).detach()")
@@ -61,6 +59,7 @@ class AllNegative(Reason):
     """Nothing that a rectifier is given is above 0."""
 
     as_part = "all-negative"
+    helps = "use leaky_relu, another initialization, or a smaller learning rate"
     name: str
     inputs: int
 
@@ -68,22 +67,17 @@ class AllNegative(Reason):
         inputs = plural(self.inputs, "input")
         return f"all {inputs} of {self.name} are negative or 0, where its derivative is 0"
 
-    def remedy(self) -> str:
-        return "use leaky_relu, another initialization, or a smaller learning rate"
-
 
 @dataclass(frozen=True)
 class BeyondLimits(Reason):
     """All that a clamp is given is beyond its limits; ``inputs`` says between what numbers."""
 
+    helps = "begin inside the limits, or scale the inputs so that they are there"
     name: str
     inputs: str
 
     def text(self) -> str:
         return f"each input of {self.name} is at or beyond its limits: the inputs are {self.inputs}"
-
-    def remedy(self) -> str:
-        return "begin inside the limits, or scale the inputs so that they are there"
 
 
 @dataclass(frozen=True)
@@ -92,14 +86,12 @@ class OneElement(Reason):
 
     keeps_loss = False
     as_part = "one-element"
+    helps = "use sigmoid() for a single output, or another dim"
     name: str
     ends: str
 
     def text(self) -> str:
         return f"{self.name} runs over one element, so its result is always {self.ends}"
-
-    def remedy(self) -> str:
-        return "use sigmoid() for a single output, or another dim"
 
     def fix(self) -> tuple[Fix, ...]:
         return with_operation(self.source, "softmax", "torch.sigmoid({0})")
@@ -109,29 +101,25 @@ class OneElement(Reason):
 class AtEnds(Reason):
     """All results of a curve are exactly at its ends."""
 
+    helps = "its inputs are too large: scale them down, or normalize the data"
     name: str
     ends: str
 
     def text(self) -> str:
         return f"the result of {self.name} is saturated, exactly {self.ends} everywhere"
 
-    def remedy(self) -> str:
-        return "its inputs are too large: scale them down, or normalize the data"
-
 
 class _Multiplied(Reason):
     """Something else makes it 0."""
 
-    def remedy(self) -> str:
-        return "look at that line: what it multiplies by is not to be 0"
+    helps = "look at that line: what it multiplies by is not to be 0"
 
 
 @dataclass(frozen=True)
 class Overwritten(_Multiplied):
     """The value was overwritten in place."""
 
-    def text(self) -> str:
-        return "the value was overwritten in place, so none of it reaches the loss"
+    says = "the value was overwritten in place, so none of it reaches the loss"
 
 
 @dataclass(frozen=True)
@@ -160,11 +148,8 @@ class OtherSelected(_Multiplied):
 class TimesZero(Reason):
     """The rule multiplies by the number 0."""
 
-    def text(self) -> str:
-        return "it multiplies by the number 0"
-
-    def remedy(self) -> str:
-        return "leave this term out, or multiply it by another number than 0"
+    helps = "leave this term out, or multiply it by another number than 0"
+    says = "it multiplies by the number 0"
 
 
 @dataclass(frozen=True)
@@ -185,11 +170,8 @@ class MadeByHook(_Multiplied):
 class ZeroSeed(_Multiplied):
     """backward() was given zeros."""
 
-    def text(self) -> str:
-        return "backward() was given a gradient of 0"
-
-    def calls(self) -> tuple[str, ...]:
-        return ("backward",)
+    marks = ("backward",)
+    says = "backward() was given a gradient of 0"
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values(leaf:
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
         "exp:1 produces inf at 1 of 2 places, first at [1], where its input is 1000 "
-        "(the largest float32 is 3.4e38), which became nan at sub:1"
+        "(the largest float32 is 3.4e38); the inf became nan at sub:1"
     )
 
 

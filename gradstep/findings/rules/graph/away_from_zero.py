@@ -23,9 +23,6 @@ _EIGEN: Final = ("eigh", "linalg_eigh", "eig", "linalg_eig", "svd", "linalg_svd"
 class Advice(Reason):
     """What helps against something that another reason tells of."""
 
-    def text(self) -> str:
-        return ""
-
 
 class Way(NamedTuple):
     """How to keep an op away: in words, which of its inputs is replaced, -1 none, and by what."""

@@ -118,6 +118,7 @@ class Broadcast(Reason):
     keeps_loss = False
     code = "broadcast"
     blames_line = True
+    helps = "give both the same shape: squeeze(1) one, or unsqueeze(1) the other"
     size: int = field(compare=False)
     name: str
     place: int
@@ -130,9 +131,6 @@ class Broadcast(Reason):
             f"{format_shape((self.size,))}: its result has {self.size**2:,} elements, one for "
             f"every pair, instead of {self.size:,}"
         )
-
-    def remedy(self) -> str:
-        return "give both the same shape: squeeze(1) one, or unsqueeze(1) the other"
 
     def fix(self) -> tuple[Fix, ...]:
         return with_operand(self.source, self.name, self.place, "{}.squeeze(1)")

@@ -20,6 +20,7 @@ class ChangedInput(Reason):
 
     code = "changed-input"
     blames_line = True
+    helps = "leave out inplace=True in the first layer of that module"
     module: str
     name: str
     user: str
@@ -29,9 +30,6 @@ class ChangedInput(Reason):
             f"{self.module} changes its input in place, with {self.name}(inplace=True), and "
             f"{self.user} uses that input again: it gets what was changed"
         )
-
-    def remedy(self) -> str:
-        return "leave out inplace=True in the first layer of that module"
 
 
 def find_changed_inputs(subject: Subject) -> Iterator[Reason]:

@@ -30,6 +30,10 @@ class ConstantTerm(Reason):
 
     code = "constant-term"
     blames_line = True
+    helps = (
+        "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the term out "
+        "of the loss, and only print it"
+    )
     name: str
     user: str
 
@@ -37,12 +41,6 @@ class ConstantTerm(Reason):
         return (
             f"the loss has a term that learns nothing: {self.name}() has no derivative, so the "
             f"term that {self.user} adds is a constant"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "use the probabilities themselves, as in softmax(h, dim) @ cost; or take the term out "
-            "of the loss, and only print it"
         )
 
     def calls(self) -> tuple[str, ...]:

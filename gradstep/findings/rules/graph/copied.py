@@ -12,6 +12,8 @@ class Copied(Reason):
     """``torch.tensor([...])`` copies numbers, ``so`` that the loss lacks something."""
 
     keeps_loss = True
+    marks = ("tensor",)
+    helps = "join them with torch.stack(), or torch.cat()"
     so: ClassVar[str]
 
     def text(self) -> str:
@@ -20,11 +22,5 @@ class Copied(Reason):
             "their graphs behind"
         )
 
-    def remedy(self) -> str:
-        return "join them with torch.stack(), or torch.cat()"
-
     def fix(self) -> tuple[Fix, ...]:
         return renamed(self.source, "tensor", "stack")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("tensor",)

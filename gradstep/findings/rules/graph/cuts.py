@@ -54,7 +54,7 @@ class Cut(Reason):
 
     def clause(self) -> str:
         """Return what happened there."""
-        raise NotImplementedError
+        return self.says
 
     def guess(self) -> str:
         """Return the same where it may be why leaves get no gradient."""
@@ -62,7 +62,7 @@ class Cut(Reason):
 
     def advice(self) -> str:
         """Return what helps where leaves get no gradient."""
-        raise NotImplementedError
+        return self.helps
 
     def text(self) -> str:
         if not self.leaves:
@@ -80,14 +80,11 @@ class TakenOut(Cut):
     """One of the ``ways`` to take values out of the graph."""
 
     keeps_loss = True
-
+    helps = "use the value itself where you need its gradient"
     ways: tuple[str, ...]
 
     def clause(self) -> str:
         return f"{' or '.join(self.ways)} takes a value out of the graph"
-
-    def advice(self) -> str:
-        return "use the value itself where you need its gradient"
 
     def fix(self) -> tuple[Fix, ...]:
         return without(self.source, "detach", "data") if self.leaves else ()
@@ -148,21 +145,15 @@ class NotRecomputed(Cut):
     """A reentrant checkpoint was given nothing with a graph."""
 
     keeps_loss = True
-
-    def clause(self) -> str:
-        return "checkpoint() keeps no graph where none of its inputs requires a gradient"
+    marks = ("checkpoint",)
+    helps = "pass use_reentrant=False to checkpoint()"
+    says = "checkpoint() keeps no graph where none of its inputs requires a gradient"
 
     def guess(self) -> str:
         return f"and if they are used inside of it, {self.clause()}"
 
-    def advice(self) -> str:
-        return "pass use_reentrant=False to checkpoint()"
-
     def fix(self) -> tuple[Fix, ...]:
         return with_argument(self.source, "checkpoint", "use_reentrant", "False")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("checkpoint",)
 
 
 @dataclass(frozen=True)
@@ -170,7 +161,7 @@ class UnderNoGrad(Cut):
     """An op ran while gradients were off; ``is_meant`` if the leaves are not to learn."""
 
     keeps_loss = True
-
+    marks = ("no_grad",)
     name: str
     is_meant: bool = False
 
@@ -193,9 +184,6 @@ class UnderNoGrad(Cut):
         is_alone = switch is not None and getline(*switch).lstrip().startswith("@")
         return (Fix(switch, ""),) if switch is not None and is_alone else ()
 
-    def calls(self) -> tuple[str, ...]:
-        return ("no_grad",)
-
     @property
     def _switch(self) -> Source | None:
         return None if self.source is None else under_no_grad(self.source)
@@ -205,13 +193,11 @@ class UnderNoGrad(Cut):
 class NoDerivative(Cut):
     """An op has no derivative."""
 
+    helps = "use an op that has one"
     name: str
 
     def clause(self) -> str:
         return f"{self.name} has no derivative"
-
-    def advice(self) -> str:
-        return "use an op that has one"
 
 
 @dataclass(frozen=True)
@@ -232,16 +218,14 @@ class Compared(Cut):
 class ThroughNumPy(Cut):
     """A value went through NumPy; ``how`` made a tensor of it again, at ``other``."""
 
+    helps = (
+        "compute it with the functions of the library instead of NumPy's, or in a custom "
+        "Function with its own backward"
+    )
     how: str
 
     def clause(self) -> str:
         return f"a value was converted to NumPy, and {self.how} later made a constant from an array"
-
-    def advice(self) -> str:
-        return (
-            "compute it with the functions of the library instead of NumPy's, or in a custom "
-            "Function with its own backward"
-        )
 
     def calls(self) -> tuple[str, ...]:
         return called_by(self.how)
@@ -257,6 +241,7 @@ class ConstantGradient(Cut):
     is_open = True
     after = ("cut",)
     explained_here_by = ()
+    helps = "pass create_graph=True to differentiate a penalty on gradients"
     how: str
 
     def clause(self) -> str:
@@ -264,9 +249,6 @@ class ConstantGradient(Cut):
             f"{self.how} returned a constant, and the loss uses it: no gradient flows back through "
             "it"
         )
-
-    def advice(self) -> str:
-        return "pass create_graph=True to differentiate a penalty on gradients"
 
     def text(self) -> str:
         return super().text() if self.leaves else self.clause()

@@ -128,7 +128,7 @@ class Beginning(NotFinite):
     @property
     def _became(self) -> str:
         trouble, place = self.became
-        return trouble and f", which became {trouble} at {place}"
+        return trouble and f"; the {self.trouble} became {trouble} at {place}"
 
     @property
     def place(self) -> str:
@@ -196,9 +196,7 @@ class Unmasked(Advice):
     """Leaves a row of a softmax that is masked everywhere finite."""
 
     keeps_loss = False
-
-    def remedy(self) -> str:
-        return "mask with a large negative number, which leaves such a row finite"
+    helps = "mask with a large negative number, which leaves such a row finite"
 
     def fix(self) -> tuple[Fix, ...]:
         return Line(self.source).rewritten(_finite)

@@ -38,6 +38,7 @@ class DuplicateHook(Reason):
 
     code = "duplicate-hook"
     blames_line = True
+    helps = "register it once, outside the loop, or remove() the previous handle"
     name: str
     times: int = field(compare=False)
     place: str
@@ -47,9 +48,6 @@ class DuplicateHook(Reason):
             f"the hook {self.name} is registered {self.times} times on {self.place}, and will run "
             f"{self.times} times"
         )
-
-    def remedy(self) -> str:
-        return "register it once, outside the loop, or remove() the previous handle"
 
     def calls(self) -> tuple[str, ...]:
         return (called_at(self.place),)

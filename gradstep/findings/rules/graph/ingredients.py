@@ -48,24 +48,21 @@ class TooLarge(AtNumbers):
     """The same, where the result is too large for its dtype."""
 
     explained_by = ("exploding", "large-steps")
+    helps = (
+        "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
+        "the data"
+    )
     dtype: str = ""
 
     def text(self) -> str:
         return f"{super().text()} (the largest {self.dtype} is {_LARGEST[self.dtype]})"
-
-    def remedy(self) -> str:
-        return (
-            "its inputs are too large: use a smaller learning rate, clip the gradients, or scale "
-            "the data"
-        )
 
 
 @dataclass(frozen=True)
 class DividesByZero(Reason):
     """An op divides by 0, whatever its other input is."""
 
-    def text(self) -> str:
-        return ", where it divides by 0"
+    says = ", where it divides by 0"
 
 
 @dataclass(frozen=True)
@@ -87,8 +84,7 @@ class SpreadOfFew(Reason):
 class NoAlignment(Reason):
     """A target is too long for a CTC loss."""
 
-    def text(self) -> str:
-        return ", because no alignment fits: that target is too long for its input"
+    says = ", because no alignment fits: that target is too long for its input"
 
 
 class NothingToAverage(Reason):
@@ -99,17 +95,15 @@ class NothingToAverage(Reason):
 class NoElements(NothingToAverage):
     """There is nothing to take the mean of."""
 
-    def text(self) -> str:
-        return ", because its input has no elements"
-
-    def remedy(self) -> str:
-        return "leave this term out where there is nothing to compute it from"
+    helps = "leave this term out where there is nothing to compute it from"
+    says = ", because its input has no elements"
 
 
 @dataclass(frozen=True)
 class AllIgnored(NothingToAverage):
     """All targets are those that a loss leaves out."""
 
+    helps = "leave such batches out: a mean over no target is 0 / 0"
     targets: int = field(compare=False)
     ignored: float = field(compare=False)
 
@@ -118,19 +112,13 @@ class AllIgnored(NothingToAverage):
         number = format_number(self.ignored)
         return f", because all {targets} are ignore_index ({number}): a mean of none"
 
-    def remedy(self) -> str:
-        return "leave such batches out: a mean over no target is 0 / 0"
-
 
 @dataclass(frozen=True)
 class NoWeight(NothingToAverage):
     """All targets have the weight 0."""
 
-    def text(self) -> str:
-        return ", because the classes of all its targets have the weight 0"
-
-    def remedy(self) -> str:
-        return "give these classes a weight above 0, or leave such batches out"
+    helps = "give these classes a weight above 0, or leave such batches out"
+    says = ", because the classes of all its targets have the weight 0"
 
 
 @dataclass(frozen=True)

@@ -33,27 +33,23 @@ class Unreached(Reason):
 class Template(Unreached):
     """A ``module`` is there to be copied only."""
 
+    helps = "nothing to do if it is only a template for copies"
     module: str
 
     def text(self) -> str:
         return f"the loss depends on no parameter of {self.module}"
-
-    def remedy(self) -> str:
-        return "nothing to do if it is only a template for copies"
 
 
 @dataclass(frozen=True)
 class OfAnotherLoss(Unreached):
     """Leaves are those of other ``optimizers``, which have none that the pass reaches."""
 
+    helps = "nothing to do if another loss covers this"
     optimizers: tuple[str, ...]
 
     def text(self) -> str:
         whose = listed(self.optimizers)
         return f"the loss does not depend on {self.named}, which {whose} trains"
-
-    def remedy(self) -> str:
-        return "nothing to do if another loss covers this"
 
 
 @dataclass(frozen=True)
@@ -74,15 +70,14 @@ class OfNoOptimizer(Unreached):
 class OfIdleModules(Unreached):
     """The modules of leaves did not run."""
 
+    helps = "nothing to do if another loss covers this"
+
     def text(self) -> str:
         modules = self.of("module", "modules")
         return (
             f"the loss does not depend on {self.named}, whose {modules} did not run in this "
             "forward pass"
         )
-
-    def remedy(self) -> str:
-        return "nothing to do if another loss covers this"
 
 
 @dataclass(frozen=True)
@@ -114,6 +109,7 @@ class HandedOut(Reason):
     blames_line = True
     after = ("not-finite",)
     explained_here_by = ("unreached",)
+    helps = "use the value itself where you need its gradient, not an array, a number or an index"
     how: str
 
     def text(self) -> str:
@@ -121,11 +117,6 @@ class HandedOut(Reason):
         return (
             f"{self.named} {gets} no gradient: the loss does not depend on {them}, but {self.how} "
             f"took a value computed from {them} out of the graph"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "use the value itself where you need its gradient, not an array, a number or an index"
         )
 
     def calls(self) -> tuple[str, ...]:
@@ -138,6 +129,7 @@ class OldGradients(Reason):
 
     code = "stale-grad"
     after = ("zero-grad",)
+    helps = "call optimizer.zero_grad() first, unless you accumulate gradients on purpose"
     is_listed: bool = False
 
     def text(self) -> str:
@@ -146,9 +138,6 @@ class OldGradients(Reason):
             f"{self.named} {has} a .grad from an earlier backward(), and the new gradient will be "
             "added to it"
         )
-
-    def remedy(self) -> str:
-        return "call optimizer.zero_grad() first, unless you accumulate gradients on purpose"
 
 
 @dataclass(frozen=True)
@@ -182,6 +171,7 @@ class Shared(Reason):
 
     code = "shared"
     severity = "info"
+    helps = "nothing to do if this is intended"
     names: tuple[str, ...]
     uses: tuple[int, ...] = field(compare=False)
 
@@ -189,9 +179,6 @@ class Shared(Reason):
         pairs = zip(self.names, self.uses, strict=True)
         counted = [f"{name} ({count} times)" for name, count in pairs]
         return f"several ops use {listed(counted)}; each gradient is the sum over all uses"
-
-    def remedy(self) -> str:
-        return "nothing to do if this is intended"
 
 
 def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Reason]:

@@ -50,16 +50,14 @@ class SwitchedOff(_NoGraph):
 class Frozen(_NoGraph):
     """No leaf requires a gradient: which ones, in words."""
 
+    helps = (
+        "leave requires_grad True for those that are to learn; if it is set by name, see "
+        "whether named_parameters() gives such names"
+    )
     which: str
 
     def text(self) -> str:
         return f"the loss has no graph: requires_grad is False for {self.which}"
-
-    def remedy(self) -> str:
-        return (
-            "leave requires_grad True for those that are to learn; if it is set by name, see "
-            "whether named_parameters() gives such names"
-        )
 
 
 @dataclass(frozen=True)

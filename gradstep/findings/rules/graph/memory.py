@@ -23,6 +23,7 @@ class Memory(Reason):
 
     code = "memory"
     severity = "info"
+    helps = "if that is too much, checkpoint the module that keeps most"
     total: int = field(compare=False)
     largest: tuple[tuple[int, str], ...] = field(compare=False)
     more: int = field(compare=False)
@@ -36,9 +37,6 @@ class Memory(Reason):
         return (
             f"the graph keeps {total} for the backward pass, beyond the leaves: {', '.join(parts)}"
         )
-
-    def remedy(self) -> str:
-        return "if that is too much, checkpoint the module that keeps most"
 
 
 def find_memory(subject: Subject) -> Iterator[Reason]:

@@ -41,6 +41,10 @@ class DeadUnits(Reason):
     blames_line = True
     is_open = True
     explained_here_by = ("zero-grad", "zero-leaf")
+    helps = (
+        "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
+        "some gradient"
+    )
     what: str
     dead: int = field(compare=False)
     units: int = field(compare=False)
@@ -52,12 +56,6 @@ class DeadUnits(Reason):
             f"{self.samples:,} samples: no gradient passes through them"
         )
 
-    def remedy(self) -> str:
-        return (
-            "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
-            "some gradient"
-        )
-
 
 @dataclass(frozen=True)
 class SoftmaxOfOne(Reason):
@@ -67,6 +65,7 @@ class SoftmaxOfOne(Reason):
     blames_line = True
     is_open = True
     explained_here_by = ("zero-leaf", "one-element")
+    helps = "check its dim: the one along which the classes, or the keys of an attention, are"
     ends: str
     dim: int = field(compare=False)
     shape: tuple[int, ...] = field(compare=False)
@@ -76,9 +75,6 @@ class SoftmaxOfOne(Reason):
             f"{self.address} runs along dimension {self.dim} of {list(self.shape)}, which has one "
             f"element: its result is {self.ends} everywhere, and its gradient is 0"
         )
-
-    def remedy(self) -> str:
-        return "check its dim: the one along which the classes, or the keys of an attention, are"
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ class LearningWeight(Reason):
     code = "target-graph"
     blames_line = True
     keeps_loss = True
+    helps = "detach() the weight"
     weight: str
 
     def text(self) -> str:
@@ -63,9 +64,6 @@ class LearningWeight(Reason):
             f"{self.weight} weighs the logarithm of a probability, and has a graph of other "
             "leaves: this loss also teaches them to make it small, or large"
         )
-
-    def remedy(self) -> str:
-        return "detach() the weight"
 
     def fix(self) -> tuple[Fix, ...]:
         return detached(self.source, _weights(self.source).__contains__)
@@ -76,6 +74,7 @@ class OwnPredictions(Reason):
     """The targets of a ``loss`` are what the op ``choice`` chose among its own scores."""
 
     code = "own-target"
+    helps = "give the loss the labels of the data"
     loss: str
     choice: str
 
@@ -84,9 +83,6 @@ class OwnPredictions(Reason):
             f"the targets of {self.loss} are what {self.choice} chose among its own scores: the "
             "network learns to be sure of itself, right or wrong"
         )
-
-    def remedy(self) -> str:
-        return "give the loss the labels of the data"
 
 
 def find_targets(subject: Subject) -> Iterator[Reason]:

@@ -17,12 +17,8 @@ class Untraced(Reason):
 
     code = "untraced"
     severity = "info"
-
-    def text(self) -> str:
-        return "the forward pass was not traced, so it is unknown where values left the graph"
-
-    def remedy(self) -> str:
-        return "run it inside `with gradstep.trace(values=True):`"
+    helps = "run it inside `with gradstep.trace(values=True):`"
+    says = "the forward pass was not traced, so it is unknown where values left the graph"
 
 
 def find_untraced(subject: Subject) -> Iterator[Reason]:

@@ -24,6 +24,7 @@ class BrokenByStep(NotFinite):
     its ``eps``, where that is 0 in float16."""
 
     keeps_loss = False
+    marks = ("step",)
     optimizer: str
     dtype: str
     eps: float | None
@@ -49,9 +50,6 @@ class BrokenByStep(NotFinite):
 
     def fix(self) -> tuple[Fix, ...]:
         return example(with_argument(self.made, self.kind, "eps", "1e-4"))
-
-    def calls(self) -> tuple[str, ...]:
-        return ("step",)
 
 
 def broken_by_a_step(facts: Facts) -> Iterator[Reason]:

@@ -24,18 +24,16 @@ class ConstantLoss(Reason):
     explained_by = (
         "cut", "unreached", "untrained", "unchanged", "zero-grad", "small-steps", "stale-grad",
     )  # fmt: skip
+    helps = (
+        "make sure that step() changes the leaves that the loss depends on, and that every "
+        "call computes a new loss"
+    )
     loss: float
 
     def text(self) -> str:
         return (
             f"the loss has been exactly {format_number(self.loss)} in {_SAME} consecutive calls, "
             "although leaves had gradients"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "make sure that step() changes the leaves that the loss depends on, and that every "
-            "call computes a new loss"
         )
 
 

@@ -24,6 +24,10 @@ class GraphGrows(Reason):
 
     code = "graph-grows"
     keeps_loss = True
+    helps = (
+        "call detach() on what is carried over from one step to the next, and leave out "
+        "retain_graph=True"
+    )
     step: int
     first: int
     largest: int
@@ -36,12 +40,6 @@ class GraphGrows(Reason):
             f"the graph grows by {self.step} nodes in each call, from {self.first:,} to "
             f"{self.largest:,}: it contains the graphs of earlier calls{through}, which "
             "retain_graph=True keeps, and each step becomes slower"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "call detach() on what is carried over from one step to the next, and leave out "
-            "retain_graph=True"
         )
 
     def fix(self) -> tuple[Fix, ...]:

@@ -51,18 +51,16 @@ class EqualRows(Reason):
     keeps_loss = False
     code = "initialization"
     after = ("stale-grad",)
+    helps = (
+        "initialize weights with random numbers, as nn.init.xavier_uniform_() does; zeros are "
+        "for biases"
+    )
     file: str
 
     def text(self) -> str:
         return (
             f"all rows of {self.named} began equal, and still are: all units of such a layer "
             "compute the same, and get the same gradient"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "initialize weights with random numbers, as nn.init.xavier_uniform_() does; zeros are "
-            "for biases"
         )
 
     def fix(self) -> tuple[Fix, ...]:

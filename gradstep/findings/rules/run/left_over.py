@@ -20,20 +20,14 @@ class LeftOver(Reason):
 
     code = "stale-grad"
     after = ("zero-grad",)
+    marks = "backward", "step"
+    helps = "call detach() on what that loss is not to train, or zero_grad() before this backward()"
 
     def text(self) -> str:
         return (
             f"{self.named} {self.of('has', 'have')} a .grad from a backward() on another line, "
             "after which step() changed other leaves only: the next step() will use both gradients"
         )
-
-    def remedy(self) -> str:
-        return (
-            "call detach() on what that loss is not to train, or zero_grad() before this backward()"
-        )
-
-    def calls(self) -> tuple[str, ...]:
-        return "backward", "step"
 
 
 def left_over(facts: Facts) -> Iterator[Reason]:

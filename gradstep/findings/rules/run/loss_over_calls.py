@@ -67,6 +67,10 @@ class FlatLoss(Reason):
 
     code = "loss-flat"
     severity = "info"
+    helps = (
+        "try the program on one small batch, which it should be able to learn by heart; then "
+        "another learning rate"
+    )
     first: float
     last: float
     fifth: int
@@ -79,18 +83,16 @@ class FlatLoss(Reason):
             "it does not fall"
         )
 
-    def remedy(self) -> str:
-        return (
-            "try the program on one small batch, which it should be able to learn by heart; then "
-            "another learning rate"
-        )
-
 
 @dataclass(frozen=True)
 class FallingLoss(Reason):
     """The loss fell far below 0, most by a ``term``."""
 
     code = "loss-falls"
+    helps = (
+        "check the signs of the terms: what is to become small is added, and a divergence is "
+        "never negative"
+    )
     first: float
     last: float
     term: str
@@ -100,12 +102,6 @@ class FallingLoss(Reason):
         return (
             f"the loss fell from {format_number(self.first)} to {format_number(self.last)}{most}: "
             "it has no lower limit, so a term may have the wrong sign"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "check the signs of the terms: what is to become small is added, and a divergence is "
-            "never negative"
         )
 
 

@@ -26,6 +26,7 @@ class EvalMode(Reason):
 
     keeps_loss = False
     code = "eval-mode"
+    marks = "eval", "train"
     modules: tuple[str, ...]
     since: int
     used: Source | None
@@ -45,9 +46,6 @@ class EvalMode(Reason):
         if used is None or f"{first}(" not in getline(*used):
             return ()
         return Line(used).replaced(f"{first}.train()\n{{line}}")
-
-    def calls(self) -> tuple[str, ...]:
-        return "eval", "train"
 
 
 def modes(facts: Facts) -> Iterator[Reason]:

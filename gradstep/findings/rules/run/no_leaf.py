@@ -92,6 +92,7 @@ class NoParameter(Reason):
 
     code = "no-leaf"
     keeps_loss = True
+    helps = "make the parameter last, of what has the right dtype and device already"
     how: str
 
     def text(self) -> str:
@@ -99,9 +100,6 @@ class NoParameter(Reason):
             f"{self.named} is no parameter but the result of {self.how} of one, which no optimizer "
             "has: it never learns"
         )
-
-    def remedy(self) -> str:
-        return "make the parameter last, of what has the right dtype and device already"
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.source is None else _parameter_last(self.source)

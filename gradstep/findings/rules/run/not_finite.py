@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts, Objects
 from gradstep.findings.facts.history import is_described_between, is_trial
-from gradstep.findings.finding import ANY_PROGRAM, Finding, Fix, Program, Reason, Rule
+from gradstep.findings.finding import Finding, Fix, Program, Reason, Rule
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.passes import made_in_recorded
 from gradstep.graph.statistics import format_number
@@ -40,7 +40,6 @@ class InCall(NotFinite):
     """
 
     keeps_loss = False
-
     title: str
     call: str
     loss: float | None
@@ -49,7 +48,6 @@ class InCall(NotFinite):
     is_first: bool
     in_full: bool
     recorded: Program
-    program: Program = ANY_PROGRAM
 
     @property
     def began(self) -> Began:
@@ -90,9 +88,6 @@ class InCall(NotFinite):
     def details(self) -> str:
         return "" if self.because is None else self.because.details()
 
-    def for_program(self, program: Program) -> InCall:
-        return replace(self, program=program)
-
     def parts(self) -> tuple[Reason, ...]:
         return () if self.because is None else (self.because,)
 
@@ -104,18 +99,16 @@ class InCall(NotFinite):
 class AllSkipped(NotFinite):
     """No call with a scaled loss had finite gradients."""
 
+    helps = (
+        "run more steps, as the factor shrinks with each; if it goes on, leave the scaler out: "
+        "what is not finite then has a place"
+    )
     count: int
 
     def text(self) -> str:
         return (
             f"the gradients were not finite in any of the {self.count} calls with a scaled loss: "
             "every step was skipped, and nothing was learned"
-        )
-
-    def remedy(self) -> str:
-        return (
-            "run more steps, as the factor shrinks with each; if it goes on, leave the scaler out: "
-            "what is not finite then has a place"
         )
 
 

@@ -25,21 +25,15 @@ class Sampled(Cut):
     """A distribution that could give samples with a gradient gave one without."""
 
     keeps_loss = False
-
-    def clause(self) -> str:
-        return "sample() passes no gradient to the parameters of its distribution"
-
-    def advice(self) -> str:
-        return "use rsample() instead of sample()"
+    marks = ("sample",)
+    helps = "use rsample() instead of sample()"
+    says = "sample() passes no gradient to the parameters of its distribution"
 
     def remedy(self) -> str:
-        return self.advice()
+        return self.helps
 
     def fix(self) -> tuple[Fix, ...]:
         return renamed(self.source, "sample", "rsample")
-
-    def calls(self) -> tuple[str, ...]:
-        return ("sample",)
 
 
 def sampled(facts: Facts) -> Iterator[Reason]:

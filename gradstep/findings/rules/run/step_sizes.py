@@ -104,6 +104,7 @@ class ClippedScaled(Reason):
     code = "small-steps"
     keeps_loss = True
     after = ("vanishing", "exploding", "saturated")
+    marks = ("clip_grad_norm_",)
     optimizer: str
     ratio: float
     has_scaler: bool
@@ -125,22 +126,17 @@ class ClippedScaled(Reason):
             return ()
         return Line(self.source).replaced(f"scaler.unscale_({self.optimizer})\n{{line}}")
 
-    def calls(self) -> tuple[str, ...]:
-        return ("clip_grad_norm_",)
-
 
 @dataclass(frozen=True)
 class TightClip(Reason):
     """Gradients are clipped to a tiny ``bound``."""
 
     keeps_loss = True
+    helps = "use a larger bound: 1.0 is usual"
     bound: str
 
     def text(self) -> str:
         return f"gradients are clipped to {self.bound}"
-
-    def remedy(self) -> str:
-        return "use a larger bound: 1.0 is usual"
 
     def fix(self) -> tuple[Fix, ...]:
         bound = _bound_at(self.source)
@@ -207,14 +203,9 @@ class LowRate(Reason):
     """The learning rate of an optimizer, made as a ``kind`` at ``made``, is low."""
 
     keeps_loss = True
+    helps = "use a larger learning rate: 1e-3 is usual"
     kind: str
     made: Source | None
-
-    def text(self) -> str:
-        return ""
-
-    def remedy(self) -> str:
-        return "use a larger learning rate: 1e-3 is usual"
 
     def fix(self) -> tuple[Fix, ...]:
         return example(with_argument(self.made, self.kind, "lr", "1e-3"))
@@ -227,9 +218,6 @@ class TinyGradients(Reason):
     keeps_loss = True
     explained_by = ("vanishing",)
     optimizer: str
-
-    def text(self) -> str:
-        return ""
 
     def remedy(self) -> str:
         return (

@@ -104,23 +104,19 @@ class Cleared(Reason):
     """zero_grad() runs between the ``call`` and the step."""
 
     keeps_loss = True
+    marks = "zero_grad", "step"
+    helps = "call zero_grad() before backward(), and step() after it"
     call: Source
 
     def text(self) -> str:
         line = 0 if self.source is None else self.source.line
         return f"zero_grad() in line {line} clears them before step()"
 
-    def remedy(self) -> str:
-        return "call zero_grad() before backward(), and step() after it"
-
     def fix(self) -> tuple[Fix, ...]:
         if self.source is None:
             return ()
         first = f"{getline(*self.source).strip()}\n{{line}}"
         return *Line(self.call).replaced(first), Fix(self.source, "")
-
-    def calls(self) -> tuple[str, ...]:
-        return "zero_grad", "step"
 
 
 @dataclass(frozen=True)

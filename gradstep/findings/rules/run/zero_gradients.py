@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import Final
 
@@ -11,7 +11,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.facts.history import History, histories, is_nothing, lines_of
 from gradstep.findings.facts.learning import Learning
-from gradstep.findings.finding import ANY_PROGRAM, Fix, Meaning, Program, Reason, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.rules.run.zero_causes import zero_causes
 from gradstep.findings.zeros import Cancels, PartUnused, ZeroLeaves
 from gradstep.graph.model import Source
@@ -49,7 +49,6 @@ class ZeroGradient(Reason):
     count: int
     since: str
     because: Reason | None
-    program: Program = ANY_PROGRAM
 
     def text(self) -> str:
         when = "in the only call" if self.count == 1 else f"in all {self.count:,} calls"
@@ -61,9 +60,6 @@ class ZeroGradient(Reason):
         if self.because is not None:
             return self.because.remedy()
         return f"{self.program.command('why', self.leaves[0])} shows the way of the gradient"
-
-    def for_program(self, program: Program) -> ZeroGradient:
-        return replace(self, program=program)
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.because is None else self.because.fix()
