@@ -234,3 +234,22 @@ def test_small_steps_of_vanishing_gradients_are_no_finding_of_their_own(
     ).out  # fmt: skip
     found = [each["code"] for each in json.loads(said)["findings"] if each["severity"] != "info"]
     assert found == ["vanishing"]
+
+
+def test_a_function_of_the_program_is_not_said_to_be_given_large_numbers(check: Check) -> None:
+    said = check("""\
+        import LIBRARY as torch
+        class Inverse(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                ctx.save_for_backward(x)
+                return 1 / x
+            @staticmethod
+            def backward(ctx, g):
+                (x,) = ctx.saved_tensors
+                return -g / x**2
+        w = torch.zeros(3, requires_grad=True)
+        (Inverse.apply(w * 2) + 1).mean().backward()
+        """)
+    assert "inverse:1 produces inf at 3 of 3 places" in said
+    assert "too large" not in said

@@ -102,14 +102,15 @@ class AwayFromZero(Advice):
 
 
 def operand(source: Source | None, op: str, name: str) -> str:
-    """Return what the program calls the input ``name`` of an op, or what it computes there; the
-    name itself where that is unknown."""
+    """Return what the program calls the input ``name`` of an op, or what it computes there. Where
+    that is unknown, the name itself, but for ``self``, which means another thing in Python."""
+    unknown = "its input" if name == "self" else name
     operation = operation_at(source, op)
     place = _PLACES.get(name)
     if operation is None or place is None or place >= len(operation.operands):
-        return name
+        return unknown
     text = operation.operands[place]
-    return text if len(text) <= _LONGEST else name
+    return text if len(text) <= _LONGEST else unknown
 
 
 _PLACES: Final = {

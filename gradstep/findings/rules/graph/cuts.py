@@ -150,7 +150,10 @@ class NotRecomputed(Cut):
     says = "checkpoint() keeps no graph where none of its inputs requires a gradient"
 
     def guess(self) -> str:
-        return f"and if they are used inside of it, {self.clause()}"
+        return (
+            "likely, if checkpoint() runs them, because it keeps no graph where none of its inputs "
+            "requires a gradient"
+        )
 
     def fix(self) -> tuple[Fix, ...]:
         return with_argument(self.source, "checkpoint", "use_reentrant", "False")

@@ -22,6 +22,13 @@ _LARGEST: Final = {
 _POLES: Final = ("atanh", "erfinv", "logit", "log1p", "ctc_loss")
 """Ops that are infinite elsewhere than at 0."""
 _AT_ZERO: Final = ("pow", "div", "reciprocal", "rsqrt", "log", "log2", "log10")
+_ADDING_UP: Final = (
+    "mm", "addmm", "bmm", "baddbmm", "addbmm", "mv", "addmv", "addr", "dot", "vdot", "matmul",
+    "linear", "linalg", "einsum", "conv", "sum", "mean", "prod", "cum", "var", "std", "norm",
+    "mse", "smooth", "huber", "l1", "kl", "binary", "cross", "nll", "batch", "layer", "rms",
+    "group", "scaled_dot",
+)  # fmt: skip
+"""How the names of ops begin that add or multiply many numbers, which may overflow."""
 _SPREADS: Final = ("std", "var", "std_mean", "var_mean")
 _BY_CLASS: Final = ("nll_loss", "cross_entropy")
 _MINUS_INFINITY: Final = "\N{MINUS SIGN}inf"
@@ -187,6 +194,8 @@ def _overflows(record: OpRecord, there: list[Any]) -> bool:
     exponents = [*record.inputs[1:2], record.attributes.get("exponent")]
     if record.name == "pow" and any(isinstance(n, int | float) and n > 0 for n in exponents):
         return record.dtype in _LARGEST
+    if not there and not record.pointwise and not record.name.startswith(_ADDING_UP):
+        return False  # as a Function of the program's own
     at_pole = record.name in _POLES or any(float(number) == 0 for number in there)
     if record.name in _AT_ZERO and not there:
         return False  # it is not known what they were given
