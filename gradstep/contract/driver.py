@@ -246,7 +246,7 @@ class Rerunning(Protocol):
         ...
 
     def fork(self, pending: Pending) -> Replay:
-        """Return an independent pass from ``pending`` on, within :meth:`state_before`."""
+        """Return an independent pass from ``pending`` on, within :meth:`Undoing.state_before`."""
         ...
 
     def replays(self, index: int) -> bool:

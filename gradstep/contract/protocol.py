@@ -281,8 +281,8 @@ class Numbers(Protocol):
         ...
 
     def copy(self, tensor: EngineTensor) -> Any:
-        """Return a copy of a tensor of the program as it is now, which only :meth:`moved` changes;
-        None where its memory is freed."""
+        """Return a copy of a tensor of the program as it is now, which only :meth:`Running.moved`
+        changes; None where its memory is freed."""
         ...
 
     def shown(self, gradient: Gradient) -> Any:
@@ -346,8 +346,8 @@ class Running(Protocol):
     def moved(
         self, tensors: Sequence[EngineTensor], copies: Sequence[Any]
     ) -> Sequence[float | None]:
-        """Return the norm of the difference of each tensor and what :meth:`copy` made of it, and
-        make that as the tensor is now; None of one for which it has to be made anew."""
+        """Return the norm of the difference of each tensor and what :meth:`Numbers.copy` made of
+        it, and make that as the tensor is now; None of one for which it has to be made anew."""
         ...
 
     def memory(self, tensor: EngineTensor) -> int | None:
