@@ -101,7 +101,7 @@ class Leaf(NamedTuple):
 
     ``module`` is the class of the module that owns the parameter, "" where none is known.
     ``is_part`` says that several processes have a part each: what is told of its numbers is told of
-    the part of one.
+    the part of one, or of what was gathered of all for the ops of a call.
     """
 
     number: int

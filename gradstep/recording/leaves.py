@@ -134,7 +134,13 @@ class LeafWatch:
             holders = [optimizer for optimizer, _, by_ops in trained if id(tensor) in by_ops]
             optimizer = None if not trained else holders[0] if holders else ""
             owner = owners.get(id(tensor))
-            leaf = self._leaf(engine, tensor, name, "" if owner is None else type(owner).__name__)
+            # gathered for the ops; the ``.grad`` that a call leaves is that of the part
+            is_gathered = any(
+                by_ops.get(id(tensor), tensor) is not tensor for _, _, by_ops in trained
+            )
+            leaf = self._leaf(
+                engine, tensor, name, "" if owner is None else type(owner).__name__, is_gathered
+            )
             module = None if owner is None else ref(owner)
             shape = leaf.shape if (part := _numbers(engine).part(tensor)) is None else part
             size = None if shape is None else prod(shape)
@@ -199,12 +205,12 @@ class LeafWatch:
         known = self._known.get(id(tensor))
         return known if known is not None and known.tensor() is tensor else None
 
-    def _leaf(self, engine: Engine, tensor: Any, name: str, module: str) -> Leaf:
+    def _leaf(self, engine: Engine, tensor: Any, name: str, module: str, is_gathered: bool) -> Leaf:
         known = self._of(tensor)
         if known is not None and known.leaf.name == name:
             return known.leaf
         (seen,) = engine.reading.tensors([tensor])
-        is_part = _numbers(engine).part(tensor) is not None
+        is_part = is_gathered or _numbers(engine).part(tensor) is not None
         key = (name, seen._shape, seen.dtype.name, module, is_part)
         leaf = self._leaves.get(key)
         if leaf is None:

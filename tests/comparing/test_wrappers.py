@@ -48,6 +48,8 @@ WRAPPED = {
     "data_parallel": "model = nn.DataParallel(net)",
     "ddp": "model = nn.parallel.DistributedDataParallel(net)",
     "one_of_two_models": "both = nn.ModuleDict({'a': nn.DataParallel(net)}); model = both['a']",
+    "fsdp": "from torch.distributed.fsdp import fully_shard\n"
+    "fully_shard(net.blocks[0]); fully_shard(net)",
     "checkpoint": "from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import *\n"
     "net.blocks[0] = checkpoint_wrapper(net.blocks[0])",
     "parametrized": "from torch.nn.utils import parametrize\n"
