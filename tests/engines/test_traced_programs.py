@@ -6,7 +6,10 @@ program is watched on afterwards.
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -215,3 +218,22 @@ def test_a_program_is_watched_on_afterwards(name: str, tmp_path: Path) -> None:
     done = run_python(["-m", "gradstep", "check", "train.py"], tmp_path)
     line = (START + traced + overflow).splitlines().index(overflow.splitlines()[0]) + 1
     assert re.search(rf"\[not-finite\] +mul:\d+ train.py:{line}\n", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("first", ["", "import torch._dynamo\n"])
+def test_what_is_compiled_stays_so_where_the_compiler_is_imported_later(
+    first: str, tmp_path: Path
+) -> None:
+    """The other processes have imported what compiles before they watch anything."""
+    (tmp_path / "train.py").write_text(
+        f"import torch\n{first}@torch.compile(backend='aot_eager')\n"
+        "def double(x):\n    return x * 2\n"
+        "loss = double(torch.ones(3, requires_grad=True)).sum()\n"
+        "print(loss.grad_fn.next_functions[0][0].name())\nloss.backward()\n",
+        "utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, "-m", "gradstep", "check", "train.py"], cwd=tmp_path, capture_output=True,
+        text=True, check=False, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )  # fmt: skip
+    assert done.stdout.startswith("CompiledFunctionBackward\n"), done.stdout + done.stderr

@@ -885,8 +885,11 @@ def places_of(names: Iterable[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
     are imported."""
     for path, name in names:
         owner: Any = torch
+        module = torch.__name__
         for part in path.split("."):  # not by getattr(), which imports some
-            owner = None if owner is None else vars(owner).get(part)
+            module = f"{module}.{part}"
+            # a package has a module as an attribute only when all of the package is imported
+            owner = sys.modules.get(module) or (None if owner is None else vars(owner).get(part))
         if owner is not None and name in vars(owner):
             yield owner, name
 
