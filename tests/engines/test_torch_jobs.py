@@ -93,6 +93,7 @@ def findings_of(folder: Path, how: str, size: int, trouble: str) -> list[RankFin
             run.close()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [2, 4])
 @pytest.mark.parametrize("how", ["ddp", "fsdp"])
 def test_the_first_rank_with_a_nan_is_found(how: str, size: int, tmp_path: Path) -> None:
@@ -104,6 +105,7 @@ def test_the_first_rank_with_a_nan_is_found(how: str, size: int, tmp_path: Path)
     assert first.what.endswith("tanh:1, job.py:24")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("trouble", "what"),
     [
@@ -120,6 +122,7 @@ def test_a_rank_of_ddp_that_does_otherwise_is_found(
     assert not any(trouble != "slow" and "it takes" in each for each in found), found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("how", ["ddp", "fsdp", "parts"])
 def test_a_sound_job_has_nothing_to_tell(how: str, tmp_path: Path) -> None:
     assert findings_of(tmp_path, how, 2, "none") == []

@@ -298,12 +298,18 @@ def fuzzed(data: bytes, rng: random.Random) -> bytes:
     return bytes(changed[: rng.choice([len(changed)] * 5 + [rng.randrange(len(changed))])])
 
 
-@pytest.mark.parametrize("first", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_damaged_file_is_read_or_refused(first: int, sample: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(60, 3000), marks=pytest.mark.slow)]
+)
+def test_a_damaged_file_is_read_or_refused(
+    seeds: range, sample: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if len(seeds) > 100:
+        request.getfixturevalue("takes_minutes")
     data = sample.read_bytes()
     path = tmp_path / "run.gsr"
     refused = 0
-    for seed in range(60) if not first else range(60, 3000):
+    for seed in seeds:
         path.write_bytes(fuzzed(data, random.Random(seed)))
         try:
             read_all(path)
