@@ -113,7 +113,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
                     at += 1
         for name in _COLUMNS:
             column = getattr(self, name)
-            setattr(part, name, [column[at] for at in chosen])
+            getattr(part, name).extend(column[at] for at in chosen)
         if self.lines:
             lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
             part.lines = {new: sources for new, sources in lines if sources}
