@@ -48,7 +48,8 @@ def backward(graph: Graph, in_steps: str | None) -> Backward:
     for index in sorted(graph.orders.keys() - left_out, key=graph.orders.__getitem__):
         places[index] = len(nodes)
         line = graph.sources[index].line if index in graph.sources else None
-        nodes.append((graph.names[index], graph.scopes[index], graph.shapes[index], line))
+        name = graph.names[index].removeprefix("Unsafe")  # PyTorch 2.15 just views behind a matmul
+        nodes.append((name, graph.scopes[index], graph.shapes[index], line))
     edges = Counter(
         (places[source], places.get(target, graph.shapes[target]))
         for source, target in edges_of_both
