@@ -500,6 +500,20 @@ def test_a_cycle_in_a_graph_from_a_file_is_left_alone() -> None:
     assert fold(graph) is graph
 
 
+def test_values_whose_memory_is_unknown_count_each() -> None:
+    x = torch.randn(8, 8, requires_grad=True)
+    with trace():
+        loss = (x.exp() * x.sin()).sum()
+    graph = capture(loss, "backward", names={"x": x})
+    saved = {
+        node: [value._replace(storage=None, memory=None) for value in values]
+        for node, values in graph.saved.items()
+    }
+    kept = [value.nbytes for values in saved.values() for value in values]
+    assert len(kept) > 3
+    assert saved_bytes(replace(graph, saved=saved))[""] == sum(kept)
+
+
 def test_what_two_nodes_keep_of_one_tensor_counts_once() -> None:
     x = torch.randn(8, 8, requires_grad=True)
     with trace():
