@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -99,6 +100,26 @@ async def at_rest(app: DebuggerApp, pilot: Pilot[Outcome]) -> None:
     raise RuntimeError("the screen does not come to rest")
 
 
+def draw_beside(script: str) -> None:
+    """Draw a program as torchviz, torchview and torchlens draw it, where all are installed."""
+    if None in map(find_spec, ("torchviz", "torchview", "torchlens")):
+        sys.stderr.write("torchviz, torchview and torchlens: their pictures stay as they are\n")
+        return
+    import torchlens
+    import torchview
+    import torchviz
+
+    names = runpy.run_path(script)
+    model, images = names["model"], names["images"]
+    dot = torchviz.make_dot(names["loss"], dict(model.named_parameters()))
+    graph = torchview.draw_graph(model, input_data=images, device="cpu", expand_nested=True)
+    for name, drawing in (("torchviz", dot), ("torchview", graph.visual_graph)):
+        drawing.render(outfile=IMAGES / f"beside-{name}.svg", cleanup=True)
+    torchlens.trace(model, images).draw(
+        vis_outpath=str(IMAGES / "beside-torchlens"), vis_fileformat="svg", vis_save_only=True
+    )
+
+
 def main() -> None:
     """Make every screenshot, and with PyTorch those of its programs."""
     os.chdir(ROOT)
@@ -126,10 +147,12 @@ def main() -> None:
             "samples/bugs/replaced_head.py",
         ),
         ("render --view flow", "pytorch-digits-rows.svg", "samples/pytorch_digits.py"),
+        ("render", "beside-gradstep.svg", "docs/examples/three_losses.py"),
         ("plot", "plot-sick-layers.svg", "docs/examples/sick_layers.py"),
     ):
         words = [*command.split(), "-o", str(IMAGES / picture), script]
         subprocess.run([sys.executable, "-m", "gradstep", *words], check=True)
+    draw_beside("docs/examples/three_losses.py")
 
 
 if __name__ == "__main__":

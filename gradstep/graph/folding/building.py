@@ -180,7 +180,8 @@ class TreeBuilder:
             known = Counter[str]()
             for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
-                label = _range(part) or _in_lines(lines, band) or _modules(part)
+                label = _range(part) or self._names(part, scope)
+                label = label or _in_lines(lines, band) or _modules(part)
                 if not label:
                     taken = taken or self._ops_at_lines(children)
                     label = self._ran_lines(part, taken) or self._ends(part)
@@ -206,9 +207,20 @@ class TreeBuilder:
             if line is None or len(run) < LEAST_GROUP:
                 folds += run
             else:
-                name = Lines(Path(line.file).name, line.line, line.line).name
+                place = Lines(Path(line.file).name, line.line, line.line).name
+                name = self._names(run, scope) or place
                 folds.append(self._inner("band", name, scope, run))
         return folds
+
+    def _names(self, folds: Sequence[Fold], scope: str) -> str:
+        """Name ops by the first and the last module among them; "" where there is none."""
+        names: dict[str, None] = {}
+        for fold in folds:
+            inside = fold.label if fold.kind == "scope" else self._units.scopes[fold.unit]
+            if fold.kind in ("head", "scope") and inside != scope and inside in self._graph.modules:
+                names[inside] = None
+        known = list(names)
+        return " … ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
 
     def _ran_lines(self, folds: Sequence[Fold], taken: Mapping[int, int]) -> str:
         """Name ops by the lines at which they ran, in that order; "" where these are several files,

@@ -667,9 +667,10 @@ class _Layout:
         if any(row.kind == "row" and row.parameters for row in rows):
             marks.append("● has parameters, ○ has none.")
         if any(row.badge for row in rows):
+            total = ", saved is that of all" if self._columns.saved else ""
             marks.append(
                 "× N: a column or a point for each round, the first at the left; gradients are "
-                "those of the first … the last round, saved is that of all."
+                f"those of the first … the last round{total}."
             )
         if any(STATE in row.note.split(", ") for row in rows):
             marks.append(f"{STATE}: goes on to the next round.")
