@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-MAY_LOOK_AT_CLOCKS = {"waiting.py", "__main__.py", "test_dap_latency.py"}
+MAY_LOOK_AT_CLOCKS = {"waiting.py", "__main__.py", "test_dap_latency.py", "float32_timestamps.py"}
 WAIT = {"wait", "join", "pause", "alarm", "Timer", "communicate", "settimeout", "wait_for"}
 
 
