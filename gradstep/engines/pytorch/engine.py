@@ -35,11 +35,11 @@ from gradstep.engines.pytorch.private import (
     hooks_of_module,
     part_of_module,
     schema_of,
+    settings,
     state_of_scaler,
     unobserved,
     view_of,
 )
-from gradstep.engines.pytorch.settings import settings
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later

@@ -911,6 +911,23 @@ def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
             pop()
 
 
+_SETTINGS: Final = {
+    "default dtype": "get_default_dtype",
+    "threads": "get_num_threads",
+    "deterministic algorithms": "_get_deterministic_algorithms",
+    "float32 matmul precision": "_get_float32_matmul_precision",
+}
+"""The settings on which numbers depend, and what reads them: not the functions that a program may
+have replaced."""
+
+
+def settings() -> dict[str, str]:
+    """Return the settings on which numbers depend, as they are now."""
+    known = {name: _find(f"_C.{path}") for name, path in _SETTINGS.items()}
+    seed = str(torch.default_generator.initial_seed())
+    return {"seed": seed} | {name: str(read()) for name, read in known.items() if read}
+
+
 def is_shared_with_processes() -> bool:
     """Return whether this process may exchange tensors with others."""
     return bool(torch.distributed.is_available() and torch.distributed.is_initialized())
