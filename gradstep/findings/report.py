@@ -453,9 +453,9 @@ def finding_text(
 def _fix_text(fix: Fix) -> str:
     r"""Return the lines of a fix, with the number of the first one.
 
-    >>> print(_fix_text(Fix(Source("train.py", 12), "a = 1\nb = 2")))
-        12 | a = 1
-           | b = 2
+    >>> text = _fix_text(Fix(Source("train.py", 12), "a = 1\nb = 2"))
+    >>> [line.index("|") for line in text.split("\n")]
+    [7, 7]
     """
     first, *others = (fix.text or "# delete this line").split("\n")
     number = f"    {fix.source.line} |"
