@@ -53,6 +53,7 @@ def capture(
     lazy: bool = False,
     profile: Profile | None = None,
     title: str = "",
+    values: dict[int, Any] | None = None,
 ) -> Graph:
     """Return the graph of ``roots`` as data.
 
@@ -72,6 +73,8 @@ def capture(
         lazy: compute formulas when they are read, which must be while the nodes still exist.
         profile: the profile that gives the costs of nodes; by default the active one.
         title: the title of the graph; by default the names of the roots.
+        values: is given what leads to the value of a node of the forward half: the record of an op
+            or a leaf that was traced, or else the grad_fn that keeps a constant, and the name.
 
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
@@ -125,6 +128,9 @@ def capture(
             both = view == "both"
             forward_of, records = add(build, reader, tensors, labels, plan, running, both, known)
             recorded.append(records)
+            if values is not None:
+                values.update(reader.constants)
+                values.update(zip(*records, strict=True) if traced else ())
             add_costs(build, costs, forward_of)
         build.rounds = rounds_of(recorded)
         if view != "backward":

@@ -270,6 +270,7 @@ def _add_kept_constants(
                 "constant", "forward", called, variable="" if name in taken else name,
                 shape=saved.shapes[at], dtype=saved.dtypes[at],
             )  # fmt: skip
+            reader.constants[ids[key]] = running[saved.nodes[at]], saved.names[at]
             taken.add(name)
     return ids
 

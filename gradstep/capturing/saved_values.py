@@ -26,6 +26,7 @@ class SavedReader:
     Attributes:
         saved: what was read; each node goes by its place in the order.
         values: of each value in ``saved`` the value itself, None of one that is gone.
+        constants: of each that a graph shows as an input, the grad_fn that keeps it and the name.
     """
 
     def __init__(self, engine: Engine, order: Sequence[GradFn], names: Names) -> None:
@@ -33,6 +34,7 @@ class SavedReader:
         self._order, self._recorded = order, [node.record for node in order]
         self.saved = SavedColumns()
         self.values: list[Any] = []
+        self.constants: dict[int, tuple[GradFn, str]] = {}
         self._storages: dict[int, int] = {}
         self._memories: dict[tuple[int, int], Memory] = {}
         self._owners: dict[int, Owner] | None = None

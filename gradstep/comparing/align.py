@@ -89,6 +89,7 @@ def align(one: Graph, other: Graph) -> Alignment:
     _align_same(one, other, partners)
     _align_ops(one, other, "forward", partners)
     _align_inputs(one, other, partners)
+    _align_cuts(one, other, partners)
     compiled = tuple(_align_compiled(one, other, partners))
     taken = set(partners.tolist())
     for id, pair in one.pairs.items():  # a node of the backward half goes with that of the forward
@@ -101,14 +102,21 @@ def align(one: Graph, other: Graph) -> Alignment:
     return Alignment(one, other, partners, _renamed(one, other, partners, compiled), compiled)
 
 
+def _stem(graph: Graph, id: int) -> str:
+    """Return an op as its grad_fn is called, where it has one: a traced graph may call the same op
+    otherwise than one that was not, as ``nll_loss_forward``."""
+    pair = graph.pairs.get(id) if graph.halves[id] == "forward" else None
+    return graph.stem(id if pair is None else pair)
+
+
 def _key(graph: Graph, id: int) -> Hashable:
     if graph.kinds[id] == "op":
-        return graph.halves[id], graph.stem(id), graph.scopes[id], id in graph.pairs
+        return graph.halves[id], _stem(graph, id), graph.scopes[id], id in graph.pairs
     return graph.halves[id], graph.variables.get(id) or graph.names[id]
 
 
 def _op(graph: Graph, id: int) -> Hashable:
-    return graph.stem(id)
+    return _stem(graph, id)
 
 
 def _keys(graph: Graph, ids: Sequence[int], key: Key) -> list[Hashable]:
@@ -144,6 +152,21 @@ def _align_same(one: Graph, other: Graph, partners: Ints) -> None:
                 waiting.setdefault(same[id], []).append(id)
             elif there := waiting.get(same[id]):
                 partners[id] = there.pop(0)
+
+
+def _align_cuts(one: Graph, other: Graph, partners: Ints) -> None:
+    """Pair where a tensor leaves the graph: in one engine's traces that is an op, ``detach``, in
+    another's a constant that it made, ``detach()``."""
+    taken = set(partners.tolist())
+    there: dict[str, list[int]] = {}
+    for id in range(len(other)):
+        if id not in taken and id not in other.pairs and other.halves[id] == "forward":
+            there.setdefault(other.names[id].removesuffix("()"), []).append(id)
+    for id, name in enumerate(one.names):
+        is_free = partners[id] < 0 and id not in one.pairs and one.halves[id] == "forward"
+        ids = there.get(name.removesuffix("()")) if is_free else None
+        if ids and {one.kinds[id], other.kinds[ids[0]]} == {"op", "constant"}:
+            partners[id] = ids.pop(0)
 
 
 def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compiled]:
@@ -375,6 +398,8 @@ def changes(pair: Alignment) -> Iterator[Change]:
             if not (hides and _is_constant(one, id)):
                 ordered.append((id, Change("removed", id, -1)))
             continue
+        if {one.kinds[id], other.kinds[partner]} == {"op", "constant"}:
+            continue  # a cut
         details = _details(one, id, other, partner, renamed)
         types = _types(one, id, other, partner)
         if types:
@@ -428,7 +453,7 @@ def _details(
     pairs = [] if is_renamed else [("module", *scopes)]
     pairs.append(("class", one.modules.get(scopes[0], ""), other.modules.get(scopes[1], "")))
     if one.kinds[id] == other.kinds[partner] == "op":
-        pairs.append(("op", one.stem(id), other.stem(partner)))
+        pairs.append(("op", _stem(one, id), _stem(other, partner)))
         if one.details[id] and other.details[partner]:  # PyTorch's graphs tell of few arguments
             pairs.append(("arguments", one.details[id], other.details[partner]))
     else:

@@ -85,15 +85,18 @@ def _programs(comparison: Comparison, here: Path) -> list[str]:
 
 def _why(comparison: Comparison) -> list[str]:
     """Say from which circumstance the first difference follows."""
-    why = comparison.why
+    first, why = comparison.first or comparison.first_bit, comparison.why
     if why is None:
-        return []
+        is_random = first is not None and first.is_random
+        return ["why: it draws random numbers, and the generator was in another state"] * is_random
     if why.kind == "line":
         return ["why: its line is not the same in both programs"]
     if why.kind == "option":
         pair = f"{why.name} is {why.one} in the first, {why.other} in the second"
         return [f"why: {pair}, and a step was made with it before this call"]
-    return ["why: it was made with random numbers, and the seeds are not the same"]
+    return [
+        f"why: it comes of random numbers, and the seeds are not the same ({why.one} | {why.other})"
+    ]
 
 
 def _structures(comparison: Comparison, here: Path) -> list[str]:
@@ -235,6 +238,7 @@ def json_text(
             "inputs": [*map(where, first.inputs)], "not_recorded": list(first.unknown),
             "growth": [*map(where, first.growth)], "leaves": [*map(where, first.leaves)],
             "leaf_count": first.leaf_count, "command": first.command,
+            "is_random": first.is_random,
         }  # fmt: skip
 
     def circumstance(known: Circumstance) -> dict[str, Any]:

@@ -38,6 +38,16 @@ _MOST_INPUTS: Final = 50
 """Ops before a place whose results are unknown that are named, and looked through for others."""
 
 
+_RANDOM: Final = frozenset([
+    "bernoulli", "cauchy", "exponential", "geometric", "log_normal", "multinomial",
+    "native_dropout", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "random", "randperm", "rrelu", "rrelu_with_noise", "uniform",
+])  # fmt: skip
+"""Ops that draw random numbers."""
+_UNWRITTEN: Final = frozenset(["empty", "empty_like", "empty_strided", "new_empty"])
+"""Ops whose results are memory that nobody has written."""
+
+
 class FlowPlace(NamedTuple):
     """Where something flowed in both runs.
 
@@ -70,6 +80,7 @@ class Divergence:
     Attributes:
         index: the call, among all of the run.
         leaf: the leaf whose numbers differ, "" where it is something else.
+        is_random: whether random numbers are drawn there.
         call: the title of the call.
         line: where the program makes the call.
         what: what differs there: ``the result of 0/relu:1``.
@@ -98,6 +109,7 @@ class Divergence:
     command: str = ""
     index: int = 0
     leaf: str = ""
+    is_random: bool = False
 
 
 class Difference(NamedTuple):
@@ -212,12 +224,12 @@ def _why(comparison: Comparison) -> Circumstance | None:
         kinds.setdefault(circumstance.kind, []).append(circumstance)
         if any(place and place in circumstance.sources for place in places):
             return circumstance
-    if comparison.structures or first is None or not first.leaf:
+    if comparison.structures or first is None or not (first.leaf or first.is_random):
         return None
-    if first.index > 1:
+    if first.index > 1 and first.leaf:
         return next(iter(kinds.get("option", ())), None)
     seeds = [each for each in kinds.get("setting", ()) if each.name == "seed"]
-    return seeds[0] if seeds and "line" not in kinds else None
+    return seeds[0] if seeds and (first.is_random or "line" not in kinds) else None
 
 
 def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
@@ -458,6 +470,7 @@ class _Both:
             command="" if has_numbers else self._command(call),
             index=call.index,
             leaf=one.variables.get(first.node, "") if first.role == "result" else "",
+            is_random=first.role == "result" and one.stem(first.node) in _RANDOM,
         )
 
 
@@ -567,6 +580,8 @@ def _inputs_at(
     queue = [(id, True) for id in start]
     while queue and len(seen) < _MOST_INPUTS:
         id, is_input = queue.pop(0)
+        if graph.kinds[id] == "op" and graph.stem(id) in _UNWRITTEN:
+            continue
         partner = int(partners[id])
         numbers = mine.nodes.get(id, NONE), its.nodes.get(partner, NONE)
         is_known = NONE not in numbers
@@ -619,7 +634,9 @@ def structure_differences(pair: Alignment) -> list[Difference]:
 
 
 def _ops_in(graph: Graph, part: frozenset[int]) -> int:
-    return sum(graph.kinds[id] == "op" and graph.halves[id] == "forward" for id in part)
+    """Count the ops that a gradient reaches: of others, graphs do not tell alike."""
+    forward = (id for id in part if graph.halves[id] == "forward")
+    return sum(graph.kinds[id] == "op" and id in graph.pairs for id in forward)
 
 
 def _difference(one: Graph, other: Graph, change: Change) -> Difference:

@@ -475,6 +475,11 @@ class Forward(Protocol):
         nothing where tracing tells of them."""
         ...
 
+    def kept_constants(self, order: Sequence[EngineNode]) -> Mapping[tuple[Any, str], Any]:
+        """Return the tensors without a gradient that nodes keep, by the node and the name, but for
+        those that would run code of the program's."""
+        ...
+
 
 class Profiling(Protocol):
     """What nodes take."""

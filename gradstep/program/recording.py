@@ -108,7 +108,8 @@ class Recording:
         self._hear_termination(watcher)
         calls = self._within.enter_context(
             intercepting(
-                lambda intercepted: False, _EVERY_CALL, values="core", look=watcher, defers=True,
+                lambda intercepted: False, _EVERY_CALL,
+                values=True if self._schedule.full == "all" else "core", look=watcher, defers=True,
                 lines=lines,
             )
         )  # fmt: skip

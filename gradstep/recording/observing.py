@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.capturing import capture
+from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.gradients import UNKNOWN, changes_of
 from gradstep.capturing.names import Names
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.contract.driver import Driver
 from gradstep.contract.lookup import engine_of_call, stepping_of
+from gradstep.contract.op_records import LeafRecord, OpRecord
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, statistics
@@ -89,6 +91,8 @@ def observe(
             numbering = _Numbering(engine, driver.leaves.numbers if tensors else None)
             results = _results(engine, order)
             numbers = {node: numbering.number(value) for node, value in results.items()}
+            constants = {} if engine.forward is None else engine.forward.kept_constants(order)
+            constants = {key: numbering.number(value) for key, value in constants.items()}
             numbering.settle()
             del results
         notes = _Notes(driver, numbering)
@@ -98,12 +102,14 @@ def observe(
         notes.settle()
         with collector_paused():
             changes = {index: changes_of(calls) for index, calls in notes.hook_calls.items()}
+            values: dict[int, Any] = {}
             graph = capture(
                 call.roots, "both", gradient=stepping.seeds(call), names=names,
                 steps=notes.described, hooks=changes, order=order, lazy=True,
-                plan=None if call.inputs else driver.plan,
+                plan=None if call.inputs else driver.plan, values=values,
             )  # fmt: skip
-            flow = _flow(graph, numbering, notes, numbers, order)
+            forward = _Forward(engine, values, constants)
+            flow = _flow(graph, numbering, notes, numbers, order, forward)
             sources = frozenset(source.file for _, source in graph.sources.items())
             quick, document = quick_key(graph), ""
             if quick not in known:
@@ -134,7 +140,7 @@ class _Numbering:
     def __init__(self, engine: Engine, numbers: Callable[[Any], NDArray[Any]] | None) -> None:
         """``numbers`` reads the elements of those that are to be kept."""
         self._engine = engine
-        self._numbers = numbers
+        self.numbers = numbers
         self._room = TENSORS
         self._held: dict[int, tuple[int, Any]] = {}
         self._tables: list[StatisticsTable] = []
@@ -171,27 +177,37 @@ class _Numbering:
                 table[at] = statistics(value)
         self._tables.append(table)
         self.known = dict(zip([number for number, _ in self._held.values()], table, strict=True))
-        for number, value in self._held.values() if self._numbers is not None else ():
+        for number, value in self._held.values() if self.numbers is not None else ():
             self._keep(number, value)
         self._held.clear()
 
     def _keep(self, number: int, value: Any) -> None:
-        assert self._numbers is not None
+        assert self.numbers is not None
         array = None
         with suppress(RuntimeError, NotImplementedError):  # memory that is freed, or none at all
-            array = value if isinstance(value, np.ndarray) else self._numbers(value)
+            array = value if isinstance(value, np.ndarray) else self.numbers(value)
         if array is None or array.nbytes > self._room:
             self.left_out += 1
             return
         self._room -= array.nbytes
         self.arrays[number] = np.array(array)
 
-    def add(self, part: Statistics, shape: Shape | None, dtype: str) -> int:
-        """Number a value that was described elsewhere; after all others."""
+    def add(
+        self,
+        part: Statistics,
+        shape: Shape | None,
+        dtype: str,
+        array: NDArray[Any] | None = None,
+    ) -> int:
+        """Number a value that was described elsewhere, after all others; ``array`` has the elements
+        that are to be kept."""
         self._told.append(part)
         self.shapes.append(shape)
         self.dtypes.append(dtype)
-        return len(self.shapes) - 1
+        number = len(self.shapes) - 1
+        if array is not None:
+            self._keep(number, array)
+        return number
 
     def values(self) -> Values:
         """Return all values."""
@@ -273,6 +289,30 @@ class _Notes:
         return (NONE if node is None else self._index.get(node, NONE)), nr
 
 
+class _Forward:
+    """What leads to the values of a forward half beyond those that nodes have saved of it."""
+
+    def __init__(
+        self, engine: Engine, values: Mapping[int, Any], constants: Mapping[Any, int]
+    ) -> None:
+        """``values`` are those of :func:`capture`; ``constants`` the numbers of those that nodes
+        keep."""
+        self._values, self._constants = values, constants
+        self._traced = ForwardValues(engine.reading, {})
+
+    def constant(self, id: int) -> int:
+        """Return the number of an input without a gradient that some node keeps, else NONE."""
+        kept = self._values.get(id)
+        return self._constants.get(kept, NONE) if isinstance(kept, tuple) else NONE
+
+    def array(self, id: int) -> NDArray[Any] | None:
+        """Return the numbers of a value that was traced, None where none are known."""
+        record = self._values.get(id)
+        return (
+            self._traced.array((record, 0)) if isinstance(record, OpRecord | LeafRecord) else None
+        )
+
+
 def _described(step: Step, facts: StepFacts, known: dict[int, Any]) -> Step:
     """Return a step with what is ``known`` of its gradients in their place, by their numbers."""
 
@@ -302,6 +342,7 @@ def _flow(
     notes: _Notes,
     numbers: dict[Any, int],
     order: Sequence[Any],
+    forward: _Forward,
 ) -> Flow:
     """Return what flowed in a call, by the nodes and edges of its graph."""
     steps = {step.index: step for step in notes.facts}
@@ -313,8 +354,11 @@ def _flow(
             number = _received(steps.get(graph.orders.get(id, NONE)))
         elif (pair := graph.pairs.get(id)) is not None and pair < len(order):
             number = numbers.get(order[pair], NONE)
+        else:
+            number = forward.constant(id)
         if number == NONE and (known := graph.statistics.get(id)) is not None:
-            number = numbering.add(known, graph.shapes[id], graph.dtypes[id])
+            array = forward.array(id) if numbering.numbers is not None else None
+            number = numbering.add(known, graph.shapes[id], graph.dtypes[id], array)
         if number != NONE:
             nodes[id] = number
     for id, number in _contributions(graph, steps):

@@ -306,6 +306,7 @@ class Watcher:
             in_full = in_full or self._account.wanted(self.counts[kind] + 1, kind).level in _FULL
         if engine.tracing is not None:
             engine.tracing.note_ops(on=in_full)
+            engine.tracing.describe_ops(on=in_full and self._schedule.full == "all")
 
     def _source(self, file: str, line: int) -> Source:
         name = self._named.get(file)

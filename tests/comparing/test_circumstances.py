@@ -111,3 +111,31 @@ def test_arguments_and_versions_are_compared(torch: ModuleType) -> None:
     assert circumstances(one, other) == [
         Circumstance("argument", "", "3", ""), Circumstance("version", "python", "3", "4"),
     ]  # fmt: skip
+
+
+@pytest.mark.torch
+def test_the_op_that_draws_other_numbers_is_named() -> None:
+    """No node of PyTorch's keeps what dropout draws, and only traces tell of it."""
+    import torch
+
+    text = "import torch\ntorch.manual_seed(0)\nw = leaf(2, 'float32')\nh = (w * 2).exp()\n"
+    text += (
+        "h = torch.nn.functional.dropout(h.sin().expand(99, 5))\nloss = h.sum()\nloss.backward()"
+    )
+    other = text.replace("w = leaf", "torch.rand(1); w = leaf")
+    comparison = compare(
+        record(torch, text.splitlines()), record(torch, other.splitlines()), Tolerance("bitwise")
+    )
+    first = comparison.first
+    assert first is not None
+    assert (first.what, first.is_certain, first.is_random) == (
+        "the result of bernoulli:1", True, True
+    )  # fmt: skip
+    assert comparison.why is None
+    assert "why: it draws random numbers, and the generator was in another state" in said(
+        comparison
+    )
+    described = [record(torch, each.splitlines(), "stats") for each in (text, other)]
+    first = compare(described[0], described[1], Tolerance("bitwise")).first
+    assert first is not None
+    assert first.what == "other:1"  # the mask, which mul keeps

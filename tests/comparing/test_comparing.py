@@ -62,7 +62,12 @@ def record(torch: ModuleType, lines: list[str], level: Level = "all") -> MemoryR
         schedule = replace(schedule, full="leaves")
     watcher = Watcher(run, run.header, schedule)
     with intercepting(
-        lambda found: False, EVERY, values="core", look=watcher, defers=True, lines=True
+        lambda found: False,
+        EVERY,
+        values=True if level == "all" else "core",
+        look=watcher,
+        defers=True,
+        lines=True,
     ) as calls:
         watcher.counts = calls.counts
         exec(compile(text, "program.py", "exec"), {"__name__": "__main__", "leaf": leaf})

@@ -19,7 +19,12 @@ from gradstep.engines.pytorch.calls import Arguments, TorchCall
 from gradstep.engines.pytorch.checksums import checksums
 from gradstep.engines.pytorch.entry import call_from, run
 from gradstep.engines.pytorch.formulas import entry_of, formula, rules_with_names
-from gradstep.engines.pytorch.kept_forward import TorchKeptForward, op_of, saved_results
+from gradstep.engines.pytorch.kept_forward import (
+    TorchKeptForward,
+    kept_constants,
+    op_of,
+    saved_results,
+)
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
@@ -310,6 +315,7 @@ class TorchForward:
     """What PyTorch's graphs tell of the forward pass."""
 
     saved_results = staticmethod(saved_results)
+    kept_constants = staticmethod(kept_constants)
 
     def kept_forward(self, roots: Sequence[Any], order: Sequence[TorchNode]) -> TorchKeptForward:
         return TorchKeptForward(_READING.tensors(roots), order)

@@ -222,6 +222,18 @@ def saved_results(order: Sequence[TorchNode]) -> dict[TorchNode, torch.Tensor]:
     return results
 
 
+def kept_constants(order: Sequence[TorchNode]) -> dict[tuple[TorchNode, str], torch.Tensor]:
+    """Return the tensors without a gradient that nodes keep, by the node and the name."""
+    with unobserved():
+        return {
+            (node, name): value
+            for node in order
+            for name, kept, state in node.saved()
+            if state == "kept" and kept is not None and kept.edge is None
+            if (value := node.value_of(name)) is not None
+        }
+
+
 def _at(edge: Any) -> tuple[Any, int]:
     """Return the node behind an edge, and the number of its output."""
     return resolve(edge)
