@@ -105,7 +105,9 @@ def _trouble(run: Run, call: CallFacts) -> tuple[int, str]:
 
 
 def _at(graph: Graph, id: int) -> str:
-    half = "in the result of" if graph.halves[id] == "forward" else "in the gradient at"
+    half = "in the gradient at" if graph.halves[id] == "backward" else "in the result of"
+    if graph.halves[id] == "forward" and graph.kinds[id] != "op":
+        half = "in"
     source = graph.sources.get(id)
     return f"{half} {graph.address(id)}" + (f", {source.file}:{source.line}" if source else "")
 

@@ -757,6 +757,7 @@ def _parameters(row: Row) -> str:
 def extremes_text(table: Table) -> str:
     """Say where gradients are smallest and largest, and which layer is the largest.
 
+    >>> from gradstep_viz.flow.rows import Extreme
     >>> small = Extreme("smallest", 0, "fc1", Size(0.001))
     >>> extremes_text(Table([], [], (small, Extreme("layer", 0, "fc2", None, 4096))))
     'Smallest gradient ▼: 0.001 at fc1. Largest layer ■: fc2, 4.1 k parameters.'
