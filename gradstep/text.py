@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -48,6 +49,16 @@ def which_tensor(name: str, names: Iterable[str], most: int = 3) -> str:
         return did_you_mean(name, listed, cutoff=0.8)
     more = f" ({len(ends) - most} more)" if len(ends) > most else ""
     return f"did you mean {', '.join(map(printable, ends[:most]))}{more}?"
+
+
+def in_shell(program: Sequence[str]) -> str:
+    """Write a TARGET and what follows it as a shell takes them; ``-m package`` is one such word.
+
+    >>> in_shell(["-m package", "6"]), in_shell(["my net.py", "*"])
+    ('-m package 6', "'my net.py' '*'")
+    """
+    option = "-m " if program[0].startswith("-m ") else ""
+    return option + shlex.join([program[0].removeprefix(option), *program[1:]])
 
 
 def did_you_mean(

@@ -8,7 +8,8 @@ from dataclasses import replace
 from gradstep.comparing.align import Alignment, Change, changes
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import Ints
-from gradstep.graph.model import Graph, Mark
+from gradstep.graph.model import Edge, Graph, Mark
+from gradstep.graph.statistics import Statistics
 
 
 def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
@@ -36,23 +37,53 @@ def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
             ids[id] = new
         if partner >= 0:
             ids_there[partner] = new
-            if id >= 0 and (stats := other.statistics.get(partner)):
-                build.others[new] = stats
     for graph, new_ids in ((one, ids), (other, ids_there)):
         for id, back in graph.pairs.items():
             if new_ids[id] not in build.pairs and new_ids[back] not in build.pairs:
                 build.pair(new_ids[id], new_ids[back])
-    _add_edges(build, one, ids, other, ids_there)
+    nodes, edges = _numbers(one, other, partners.tolist())
+    build.others = {ids[id]: stats for id, stats in nodes.items()}
+    _add_edges(build, one, ids, other, ids_there, edges)
     build.marks = _marks(pair, places, ids, ids_there)
     return build.graph()
 
 
 def marked(pair: Alignment, places: Iterable[int] = ()) -> tuple[Graph, Graph]:
     """Return both graphs with what is different marked in each, to be shown beside each other."""
-    one, other, *_ = pair
+    one, other, partners, *_ = pair
+    back = [-1] * len(other)
+    for id, partner in enumerate(partners.tolist()):
+        if partner >= 0:
+            back[partner] = id
     marks = _marks(pair, places, range(len(one)), [-1] * len(other))
     theirs = _marks(pair, places, [-1] * len(one), range(len(other)))
-    return replace(one, marks=marks), replace(other, marks=theirs)
+    mine, its = _numbers(one, other, partners.tolist()), _numbers(other, one, back)
+    return (
+        replace(one, marks=marks, others=mine[0], edge_others=mine[1]),
+        replace(other, marks=theirs, others=its[0], edge_others=its[1]),
+    )
+
+
+def _numbers(
+    graph: Graph, other: Graph, partners: Sequence[int]
+) -> tuple[dict[int, Statistics], dict[int, Statistics]]:
+    """Return what flowed in the other graph at each node and edge of the first, by their ids."""
+    nodes = {
+        id: stats
+        for id, partner in enumerate(partners)
+        if partner >= 0 and (stats := other.statistics.get(partner))
+    }
+    there = {_key(edge, edge.source, edge.target): edge.statistics for edge in other.edges()}
+    edges = {
+        id: stats
+        for id, edge in enumerate(graph.edges())
+        if (stats := there.get(_key(edge, partners[edge.source], partners[edge.target])))
+    }
+    return nodes, edges
+
+
+def _key(edge: Edge, source: int, target: int) -> tuple[str, int, int, int, int, str]:
+    return edge.kind, source, target, edge.output_nr, edge.input_nr, edge.label
 
 
 def _in_order(one: Graph, other: Graph, partners: Ints) -> list[tuple[int, int]]:
@@ -88,18 +119,22 @@ def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) ->
 
 
 def _add_edges(
-    build: GraphBuilder, one: Graph, ids: list[int], other: Graph, ids_there: list[int]
+    build: GraphBuilder,
+    one: Graph,
+    ids: list[int],
+    other: Graph,
+    ids_there: list[int],
+    others: dict[int, Statistics],
 ) -> None:
-    known: dict[tuple[str, int, int, int, int, str], int] = {}
-    for graph, new_ids in ((one, ids), (other, ids_there)):
-        for edge in graph.edges():
+    known = set[tuple[str, int, int, int, int, str]]()
+    for new_ids, graph in ((ids, one), (ids_there, other)):
+        for id, edge in enumerate(graph.edges()):
             source, target = new_ids[edge.source], new_ids[edge.target]
-            key = edge.kind, source, target, edge.output_nr, edge.input_nr, edge.label
+            key = _key(edge, source, target)
             if graph is other and key in known:
-                if edge.statistics is not None:
-                    build.edge_others[known[key]] = edge.statistics
                 continue
-            new = known[key] = build.edge(
+            known.add(key)
+            new = build.edge(
                 edge.kind, source, target, output_nr=edge.output_nr, input_nr=edge.input_nr,
                 shape=edge.shape, dtype=edge.dtype, label=edge.label, nbytes=edge.nbytes,
                 statistics=edge.statistics, undefined=edge.undefined,
@@ -107,6 +142,8 @@ def _add_edges(
             )  # fmt: skip
             if edge.hook is not None:
                 build.edge_hooks[new] = edge.hook
+            if graph is one and id in others:
+                build.edge_others[new] = others[id]
 
 
 def _marks(

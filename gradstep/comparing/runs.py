@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -30,6 +29,7 @@ from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.recording.facts import NONE, CallFacts, Flow, Header, Leaf, LeafFacts, Values
 from gradstep.recording.run import MemoryRun, Run, graph_of, structure_of
+from gradstep.text import in_shell
 
 _FACTOR: Final = 10.0
 """A place is shown on the way of a difference where it has grown so many times."""
@@ -412,8 +412,7 @@ class _Both:
     def _command(self, call: CallFacts) -> str:
         command = self.runs[0].header.command
         number = f"grad:{call.number}" if call.kind == "grad" else str(call.number)
-        words = ["gradstep", "record", "--call", number, "--values", "all"]
-        return shlex.join([*words, *(command or ("TARGET",))])
+        return f"gradstep record --call {number} --values all {in_shell(command or ('TARGET',))}"
 
     # --- what a call in full has ----------------------------------------------------------------
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, TypeVar
 
 from gradstep.capturing.names import Names
 from gradstep.graph.model import Graph, Source
 from gradstep.guest.own_files import is_of_library
-from gradstep.text import listed
+from gradstep.text import in_shell, listed
 
 Severity = Literal["error", "warning", "info"]
 Given = TypeVar("Given")
@@ -21,11 +21,16 @@ class Program(NamedTuple):
     """What a command was given: its TARGET, and the program's own arguments."""
 
     target: str = "TARGET"
-    arguments: str = ""
+    arguments: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> Program:
+        """Return the program of a recording, which has its words, or none."""
+        return cls(words[0], tuple(words[1:])) if words else cls()
 
     def command(self, verb: str, leaf: str = "") -> str:
         """Return a command for this program: ``gradstep check --call 3 train.py --epochs 1``."""
-        return " ".join(filter(None, ["gradstep", verb, self.target, leaf, self.arguments]))
+        return f"gradstep {verb} {in_shell([self.target, *filter(None, [leaf]), *self.arguments])}"
 
 
 ANY_PROGRAM: Final = Program()

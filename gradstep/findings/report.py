@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import linecache
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -290,7 +289,7 @@ def _after_recording(
     """Return the command that shows more: where nothing was found, the one that runs the program
     that was recorded, if it has one."""
     if run.header.command and not any(finding.is_bad for _, finding in findings):
-        return f"gradstep check {shlex.join(run.header.command)}"
+        return Program.of(run.header.command).command("check")
     return _next(program, findings, calls)
 
 

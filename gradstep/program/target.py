@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from gradstep.program.errors import BadTarget, ProgramError
-from gradstep.text import did_you_mean
+from gradstep.text import did_you_mean, in_shell
 
 _FORMS = (
     "a TARGET is file.py, file.py:name, package.module:name, -m package.module or a recording, "
@@ -68,7 +67,7 @@ class Target(NamedTuple):
 
     def with_arguments(self, arguments: Sequence[str]) -> str:
         """Return what a command for it is given: ``train.py --epochs 1``."""
-        return " ".join([str(self), *map(shlex.quote, arguments)])
+        return in_shell([str(self), *arguments])
 
     def __str__(self) -> str:
         if self.name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -77,6 +78,23 @@ def test_what_cannot_be_compared_says_why(
     ]:
         assert diff(*words) == code, words
         assert said in capfd.readouterr().err
+
+
+def test_commands_for_a_module_run_as_they_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = SCRIPT.replace("2.0", "float(sys.argv[1])")
+    Path("own_module.py").write_text(f"import sys\n{text}")
+    for number in "23":
+        assert main(["record", "-o", f"{number}.gsr", "-m", "own_module", number, "a b"]) == 0
+    capfd.readouterr()
+    assert diff("--format", "json", "2.gsr", "3.gsr") == 5
+    command = json.loads(capfd.readouterr().out)["first"]["command"]
+    assert command == "gradstep record --call 1 --values all -m own_module 2 'a b'"
+    assert main(shlex.split(command)[1:]) == 0
+    assert main(["check", "2.gsr"]) == 0
+    assert "gradstep check -m own_module 2 'a b'\n" in capfd.readouterr().out
 
 
 UNSTEADY = {

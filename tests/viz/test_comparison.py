@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from pathlib import Path
 
 from gradstep.comparing.align import align
@@ -79,14 +81,20 @@ def test_a_picture_marks_what_differs_in_every_format() -> None:
     one, other = graph("sin", "tanh", "exp"), graph("sin", "relu", "exp", number=0.25)
     assert "≠ op tanh → relu" in drawn(one, other, "txt")
     svg = drawn(one, other, "svg")
-    assert "0.5 | 0.25" in svg
+    assert "0.5 ≠ 0.25" in svg
     assert 'class="node fwd changed"' in svg
     assert "a | &lt;b&gt;: the graphs differ" in svg
-    assert "differs; numbers: first | second" in svg
+    assert "differs; number ≠ that of the other run" in svg
     dot = drawn(one, other, "dot")
     assert "penwidth=3" in dot
-    assert "0.5 | 0.25" in dot
+    assert "0.5 ≠ 0.25" in dot
     assert "changed" not in drawn(one, one, "svg")
+    coloured = re.findall(r'<text[^>]*class="[^"]*\bx\b[^"]*">([^<]*)', svg)
+    assert "0.5 ≠ 0.25" in coloured
+    assert all("≠" in text for text in coloured)
+    page = html.unescape(drawn(one, other, "html"))
+    assert "0.5 ≠ 0.25" in page  # in either graph, its own number is the first
+    assert "0.25 ≠ 0.5" in page
     longer = graph("sin", "tanh", "cos", "exp")
     assert 'class="node fwd added"' in drawn(one, longer, "svg")
     assert 'class="node fwd removed"' in drawn(longer, one, "svg")

@@ -31,7 +31,7 @@ def draw_comparison(
     """Draw the call that a comparison shows.
 
     One picture has the nodes of both graphs: what is added, removed or changed is marked, and
-    numbers that differ stand beside each other, as ``0.5 | 0.25``. A page (``html``) has both
+    numbers that differ stand beside each other, as ``0.5 ≠ 0.25``. A page (``html``) has both
     graphs, and selects in the other one what is selected in the one.
 
     Args:

@@ -15,7 +15,6 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import summary
-from gradstep.findings.finding import Program
 from gradstep.findings.reports.formatting import Row, line_text, path_text, row_lines
 from gradstep.graph.statistics import first_place, format_element
 
@@ -110,8 +109,8 @@ def _check(session: PassSession) -> str:
     if not session.program:
         return "trace(values=True) around the forward pass"
     number = f"grad:{session.call}" if session.kind == "grad" else str(session.call)
-    call = "" if number == "1" else f"--call {number}"
-    return Program(session.program).command(" ".join(filter(None, ["check", call])))
+    call = "" if number == "1" else f"--call {number} "
+    return f"gradstep check {call}{session.program}"
 
 
 def _of_a_call_alike(session: PassSession) -> Iterator[Row]:

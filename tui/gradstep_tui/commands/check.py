@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import shlex
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -102,7 +101,7 @@ def run(options: argparse.Namespace) -> int:
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
-    program = Program(str(target), shlex.join(options.arguments))
+    program = Program(str(target), tuple(options.arguments))
 
     def tell(certain: Finding) -> None:
         for _, finding in left([("", certain)], options.ignore, program):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -140,7 +139,7 @@ def report_on(
     subject, failure = checked.ran.found, checked.ran.failure
     program = str(target if subject is None else subject.target)
     scope = Scope(
-        Program(program, shlex.join(arguments)), ignored, asked.is_whole, subject is not None,
+        Program(program, tuple(arguments)), ignored, asked.is_whole, subject is not None,
         checked.ended_by, has_failed=has_failed(),
     )  # fmt: skip
     if isinstance(failure, ScriptFailed):

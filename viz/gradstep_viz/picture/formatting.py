@@ -168,20 +168,23 @@ def value_of(graph: Graph, id: int, stats: Statistics) -> str:
     return value(stats)
 
 
+NOT_EQUAL: Final = "\N{NOT EQUAL TO}"
+
+
 def beside(text: str, other: Statistics | None) -> str:
     """Write a number, and beside it that of the graph which is compared, where it reads otherwise.
 
     >>> beside("0.5", Statistics(1, 0.25, 0.25, 0.25, 0, 0, 0)), beside("0.5", None)
-    ('0.5 | 0.25', '0.5')
+    ('0.5 ≠ 0.25', '0.5')
     """
     compared = text if other is None else value(other)
-    return text if text == compared else f"{text} | {compared}"
+    return text if text == compared else f"{text} {NOT_EQUAL} {compared}"
 
 
 SIGNS: Final[Mapping[str, str]] = {
     "added": "+",
     "removed": "\N{MINUS SIGN}",
-    "changed": "\N{NOT EQUAL TO}",
+    "changed": NOT_EQUAL,
 }
 """What stands before a mark, so that it does not take colour to see it."""
 

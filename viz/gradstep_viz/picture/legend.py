@@ -25,7 +25,7 @@ _LINES = {
 _MARKS = {
     "added": "in the second graph only",
     "removed": "in the first graph only",
-    "changed": "differs; numbers: first | second",
+    "changed": "differs; number ≠ that of the other run",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isfinite
@@ -127,11 +126,10 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
     # what made the loss so is no matter of the pass
     is_of_pass = in_full and (call.loss is None or isfinite(call.loss))
     because = made_in_recorded(run, call.index) if is_of_pass else None
-    target, *arguments = run.header.command or ("TARGET",)
     yield InCall(
         call.title, call.option, call.loss, tuple(sorted(kinds)), because,
         is_described_between(run, call.index - 2, call.index), in_full,
-        Program(target, shlex.join(arguments)),
+        Program.of(run.header.command),
         leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad),
         source=because.source if because is not None and because.source else call.line,
         address="" if because is None else because.address,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape, escape_all, escaped, number, rectangle
+from gradstep_viz.picture.formatting import NOT_EQUAL
 from gradstep_viz.picture.geometry import CHIP_GAP, CHIP_ROW, Rectangle
 from gradstep_viz.picture.magnitude import ZERO, shade
 from gradstep_viz.picture.model import Box, Chip
@@ -42,11 +43,12 @@ def draw_boxes(
             f'<text x="{left}" y="{baseline}" class="h">{escaped[title]}</text>'
         )
         if right:
-            named = "e m" if muted else "e x" if alert and right[0] == "!" else "e"
+            is_marked = NOT_EQUAL in right or (alert and right[0] == "!")
+            named = "e m" if muted else "e x" if is_marked else "e"
             end = number[x + width - theme.PADDING]
             text += f'<text x="{end}" y="{baseline}" class="{named}">{escape(right)}</text>'
         if detail:
-            named = "m x" if detail[0] == "!" else "m"
+            named = "m x" if detail[0] in ("!", NOT_EQUAL) else "m"
             below = number[y + 36]
             text += f'<text x="{left}" y="{below}" class="{named}">{escaped[detail]}</text>'
         if chips:
@@ -89,6 +91,6 @@ def _chip(chip: Chip, x: float, y: float, width: float) -> str:
     )
     if label:
         end = number[x + width - inset]
-        classes = "e m x" if alert else "e m"
+        classes = "e m x" if alert or NOT_EQUAL in label else "e m"
         text += f'<text x="{end}" y="{baseline}" class="{classes}">{escaped[label]}</text>'
     return f"{text}</g>"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape_all, number, text_at
+from gradstep_viz.picture.formatting import NOT_EQUAL
 from gradstep_viz.picture.geometry import Label, Rectangle, Route, Segment, text_width
 from gradstep_viz.picture.magnitude import shade
 from gradstep_viz.picture.model import Line
@@ -80,7 +81,7 @@ def label_text(line: Line, place: Label, text: str) -> str:
 def _label(kind: str, alert: bool, place: Label, text: str) -> str:
     x, y, anchor = place
     classes = "label m" if kind == "saved" else "label v"
-    if alert:
+    if alert or NOT_EQUAL in text:
         classes += " x"
     if anchor == "end":
         classes += " e"
