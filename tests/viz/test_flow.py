@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -20,8 +21,10 @@ from gradstep_tui.cli import main
 from gradstep_viz import RenderOptions
 from gradstep_viz.errors import UnknownNode
 from gradstep_viz.flow.compose import make_flow_picture
-from gradstep_viz.flow.layout import FlowPicture, Words
-from gradstep_viz.flow.rows import MOST_ROWS, Row
+from gradstep_viz.flow.facts import Size
+from gradstep_viz.flow.lanes import lanes_of, port_numbers
+from gradstep_viz.flow.layout import FlowPicture, Words, lay_out_rows
+from gradstep_viz.flow.rows import MOST_ROWS, Row, Table
 from gradstep_viz.options import View
 from gradstep_viz.rendering import render_graph
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
@@ -99,6 +102,35 @@ u_x = derivative(u, x)
 u_xx = derivative(u_x, x)
 residual = u_t + u * u_x - u_xx
 loss = residual.pow(2).mean()
+loss.backward()
+""",
+    "turned": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+query, key = nn.Linear(4, 4), nn.Linear(4, 4)
+inputs = torch.randn(3, 4)
+cos, sin = torch.rand(4), torch.rand(4)
+
+def turned(x):
+    front = x[:, :2]
+    back = x[:, 2:]
+    return torch.cat([-back, front], 1)
+
+def placed(x):
+    return (x * cos) + (turned(x) * sin)
+
+def cost(x):
+    far = x - 1
+    return far.pow(2).mean()
+
+q = placed(query(inputs))
+k = placed(key(inputs))
+total = q.sum()
+total = total + cost(q)
+for each in range(2):
+    total = total + cost(each * k)
+loss = total * 1
 loss.backward()
 """,
     "plain": """
@@ -402,6 +434,20 @@ def test_links_that_need_too_many_lanes_end_in_ports(folder: Path) -> None:
     drawn = draw("dense", folder)
     assert drawn.picture.lanes.number <= 9
     assert drawn.picture.lanes.ports
+    text = render_graph(drawn.graph, "txt", RenderOptions(view="flow")).text
+    for row, known in port_numbers(drawn.picture.lanes).items():
+        assert f"{','.join(map(str, known))} " in text.splitlines()[4 + row]
+
+
+def test_a_line_that_would_cross_many_lanes_ends_in_ports() -> None:
+    spine = list(pairwise(range(13)))
+    far = [(0, at) for at in range(2, 13, 2)]
+    lanes = lanes_of(range(13), [*spine, *far, (1, 11)])
+    assert lanes.ports == {0: 1}
+    assert {pair for pair, lane in lanes.links.items() if lane < 0} == {*far}
+    assert port_numbers(lanes) == {row: [1] for row in (0, 2, 4, 6, 8, 10, 12)}
+    assert not lanes_of(range(13), [*spine, *far]).ports
+    assert not lanes_of(range(13), [*spine, *far[:3], (1, 11)]).ports
 
 
 def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
@@ -411,6 +457,34 @@ def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
     )
     assert "saved" in wide
     assert "saved" not in narrow
+
+
+def test_a_function_that_a_statement_calls_is_part_of_it(folder: Path) -> None:
+    drawn = draw("turned", folder)
+    names = [row.name for row in drawn.rows]
+    assert names.count("q") == names.count("k") == 1
+    assert not {"front", "back"} & {*names}
+    assert sum(row.ops for row in drawn.rows if row.name in ("q", "k")) == 14
+    # a line that comes again adds to what it made: that is no function in the middle of it
+    assert sum(row.name == "far" for row in drawn.rows) == 3
+
+
+def test_a_mark_takes_no_room_from_what_is_told_of_the_graph() -> None:
+    size = Size(0.001)
+    row = Row(
+        "row", 0, name="conv.0", kind_text="Conv2d", attributes="3×3, stride 2",
+        note="shared, 2 uses", shapes_in=[(8, 1, 28, 28)], shapes_out=[(8, 8, 26, 26)],
+        parameters=80, own=80, gradients=[size], parameter_gradient=size, saved=9000,
+    )  # fmt: skip
+    marked = replace(row, extremes=("smallest",))
+    texts = {
+        width: [words.text for words in lay_out_rows(Table([row, marked], []), "", (), (), width)
+                .rows[1].words]
+        for width in (700, 830)
+    }  # fmt: skip
+    assert any(text.endswith("shared, 2 uses") for text in texts[700])
+    assert "▼" in texts[700]
+    assert "▼ smallest" in texts[830]
 
 
 def test_a_table_of_short_names_is_less_wide(folder: Path) -> None:

@@ -3,11 +3,13 @@
 The longest way to an output, or that of the largest results, is the spine, lane 0, nearest to the
 names.  What else there is, is cut
 into longest chains; these, and links that skip rows, are intervals of rows: the shortest first,
-each takes the first lane that is free there, so that nested skips do not cross.
+each takes the first lane that is free there, so that nested skips do not cross.  A skip that
+crosses many lanes ends in numbered ports.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
@@ -16,7 +18,13 @@ from typing import Final, NamedTuple
 MOST_LANES: Final = 8
 """Links that would need more lanes end in ports."""
 
+MOST_CROSSED: Final = 4
+MOST_PORTS: Final = 9
+"""So many skips end in ports because they cross lanes."""
+
 Ends = tuple[int, int]
+_Job = tuple[int, int, int, int]
+"""Length, first and last row, and the number of a chain, or -1 - source of a skip."""
 
 
 class Lanes(NamedTuple):
@@ -31,10 +39,12 @@ class Lanes(NamedTuple):
 
 
 def lanes_of(
-    dots: Sequence[int], links: Iterable[Ends], weights: Mapping[int, float] = MappingProxyType({})
-) -> Lanes:
+    dots: Sequence[int], links: Iterable[Ends],
+    weights: Mapping[int, float] = MappingProxyType({}), most_crossed: float = MOST_CROSSED,
+) -> Lanes:  # fmt: skip
     """Assign lanes to the rows ``dots``, in their order, and to the links between them; the spine
-    is the way of the largest ``weights``, each of them 1 where it is not given.
+    is the way of the largest ``weights``, each of them 1 where it is not given.  Skips that would
+    cross lanes more than ``most_crossed`` times end in ports.
 
     >>> lanes = lanes_of(range(4), [(0, 1), (1, 2), (2, 3), (0, 3)])
     >>> lanes.of, lanes.links[0, 3], lanes.number
@@ -51,7 +61,7 @@ def lanes_of(
     along: dict[Ends, int] = {
         pair: number for number, chain in enumerate(chains) for pair in pairwise(chain)
     }
-    jobs: list[tuple[int, int, int, int]] = []  # length, first, last, chain or -1 - source
+    jobs: list[_Job] = []
     for number, chain in enumerate(chains):
         if number:
             first = min([chain[0], *makers.get(chain[0], ())])
@@ -70,10 +80,37 @@ def lanes_of(
         else:
             skips.setdefault(source, []).append(target)
     jobs += [(max(to) - source, source, max(to), -1 - source) for source, to in skips.items()]
+    ported: set[int] = set()
+    while True:
+        lanes = _assigned(sorted(jobs), ported, dots, ends, chain_of, along)
+        count, source = max(_crossings(lanes, along), default=(0, -1))
+        if count <= most_crossed or len(ported) >= MOST_PORTS:
+            return lanes
+        ported.add(source)
+
+
+def port_numbers(lanes: Lanes) -> dict[int, list[int]]:
+    """Return the numbers of the ports of each row that has some."""
+    numbers: dict[int, set[int]] = {}
+    for (source, target), lane in lanes.links.items():
+        if lane < 0:
+            for row in (source, target):
+                numbers.setdefault(row, set()).add(lanes.ports[source])
+    return {row: sorted(known) for row, known in numbers.items()}
+
+
+def _assigned(
+    jobs: Iterable[_Job], ported: set[int], dots: Sequence[int], ends: Sequence[Ends],
+    chain_of: Mapping[int, int], along: Mapping[Ends, int],
+) -> Lanes:  # fmt: skip
+    """Give each chain, and each skip that does not end in ports, the first lane that is free."""
     taken: list[list[tuple[int, int]]] = [[(-1, 1 << 60)]]
     lane_of_chain = {0: 0}
     lane_of_skip: dict[int, int] = {}
-    for _, first, last, what in sorted(jobs):
+    for _, first, last, what in jobs:
+        if -1 - what in ported:
+            lane_of_skip[-1 - what] = -1
+            continue
         lane = next(
             (
                 lane
@@ -96,9 +133,29 @@ def lanes_of(
     drawn: dict[Ends, int] = {}
     for pair in ends:
         drawn[pair] = lane_of_chain[along[pair]] if pair in along else lane_of_skip[pair[0]]
-    ported = sorted({source for (source, _), lane in drawn.items() if lane < 0})
-    ports = {source: number for number, source in enumerate(ported, 1)}
+    sources = sorted({source for (source, _), lane in drawn.items() if lane < 0})
+    ports = {source: number for number, source in enumerate(sources, 1)}
     return Lanes(of, drawn, ports, len(taken))
+
+
+def _crossings(lanes: Lanes, along: Mapping[Ends, int]) -> list[tuple[int, int]]:
+    """Return how often the skips from each row cross a lane on the way to their own or back, and
+    the row."""
+    longest: dict[Ends, int] = {}
+    for (source, target), lane in lanes.links.items():
+        longest[lane, source] = max(target, longest.get((lane, source), target))
+    inside: dict[int, set[int]] = {}
+    for (lane, source), target in longest.items():
+        inside.setdefault(lane, set()).update(range(source + 1, target))
+    crossed: set[tuple[int, int, bool, int]] = set()
+    for (source, target), lane in lanes.links.items():
+        for row in (source, target) if (source, target) not in along else ():
+            near, far = sorted((lanes.of[row], lane))
+            for between in range(near + 1, far):
+                if lane >= 0 and row in inside.get(between, ()):
+                    crossed.add((source, row, row == target, between))
+    counts = Counter(source for source, *_ in crossed)
+    return [(count, source) for source, count in counts.items()]
 
 
 def _chains(

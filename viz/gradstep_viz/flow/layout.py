@@ -3,17 +3,18 @@ picture."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 from math import ceil, inf, log2, prod
 from typing import Final, NamedTuple
 
 from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep_viz.flow.facts import Size, scale_of, share_of
-from gradstep_viz.flow.lanes import MOST_LANES, Lanes, lanes_of
+from gradstep_viz.flow.lanes import MOST_CROSSED, MOST_LANES, Lanes, lanes_of, port_numbers
 from gradstep_viz.flow.measure import cut, width_of
 from gradstep_viz.flow.parts import BROKEN, DEAD
-from gradstep_viz.flow.rows import STATE, ExtremeKind, Link, Row, Table
+from gradstep_viz.flow.rows import MOST_ROWS, STATE, ExtremeKind, Link, Row, Table
 from gradstep_viz.picture.formatting import count
 
 WIDTH: Final = 830
@@ -29,7 +30,7 @@ OFF: Final = 2.5
 INDENT: Final = 12
 PITCH: Final = 16.0
 LANES_WIDTH: Final = 84.0
-PORT_WIDTH: Final = 34
+PORT_WIDTH: Final = 22
 BAR: Final = 46
 GAP: Final = 14
 MOST_COLUMNS: Final = 16
@@ -42,7 +43,7 @@ FEW_NAMES: Final = 110
 _LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
 """What goes where there is no room, in this order."""
 LEAST_CLASS: Final = 60
-"""So much of a class is shown rather than the words of a mark."""
+"""So much of a class is shown rather than the words of a mark, and all of a note."""
 MOST_SHUT: Final = 6
 LEAST_NAMES: Final = 190
 
@@ -182,11 +183,11 @@ def lay_out_rows(
 
 def lay_out_page(table: Table, title: str, captions: Sequence[str]) -> tuple[FlowPicture, PageRows]:
     """Lay out a table whose headers can be closed: its frame, and its rows."""
-    return _Layout(table, WIDTH).page(title, tuple(captions))
+    return _Layout(table, WIDTH, inf).page(title, tuple(captions))
 
 
 class _Layout:
-    def __init__(self, table: Table, width: float) -> None:
+    def __init__(self, table: Table, width: float, most_crossed: float = MOST_CROSSED) -> None:
         self._table, self._width = table, width
         rows = table.rows
         dots = [at for at, row in enumerate(rows) if row.has_dot]
@@ -196,12 +197,17 @@ class _Layout:
             for at, row in enumerate(rows)
             if row.shapes_out
         }
-        self._lanes = lanes_of(dots, ends, weights)
+        crossed = most_crossed if len(rows) <= MOST_ROWS else inf  # more take long to untangle
+        self._lanes = lanes_of(dots, ends, weights, crossed)
         lanes = self._lanes
         self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
-        ports = PORT_WIDTH if lanes.ports else 0
-        self._spine = MARGIN + 6 + ports + (lanes.number - 1) * self._pitch
-        self._names = self._spine + 16
+        self._ports = {
+            at: cut(_ranges(numbers), PORT_WIDTH, 10, bold=True)
+            for at, numbers in port_numbers(lanes).items()
+        }
+        ports = max((width_of(text, 10, bold=True) for text in self._ports.values()), default=0)
+        self._spine = MARGIN + 6 + (lanes.number - 1) * self._pitch
+        self._names = self._spine + 16 + ports + (3 if ports else 0)
         self._scale = scale_of(
             [
                 one
@@ -227,7 +233,7 @@ class _Layout:
         needed = max(
             self._name_width(row)
             + width_of(f" · {row.note}" if row.note else "")
-            + sum(map(self._badge_width, (row.badge, *self._marks(row, inf))))
+            + sum(map(self._badge_width, (row.badge, *self._marks(row, (inf,)))))
             for row in self._table.rows
         )
         columns = self._ends(())
@@ -338,7 +344,7 @@ class _Layout:
                 words.append(Words(MARGIN, y, ((line, tone),), size=SMALL))
         strokes = self._strokes()
         rows = tuple(self._row(at, row) for at, row in enumerate(self._table.rows))
-        blocks += self._port_blocks(words)
+        words += self._port_words()
         return FlowPicture(
             title, captions, self._width, y + 14, tuple(words), tuple(blocks), tuple(strokes), rows,
             self._table, self._lanes, foot,
@@ -425,13 +431,12 @@ class _Layout:
             if lanes.links[link.source, link.target] < 0:
                 ported.setdefault(link.source, link)
                 ported.setdefault(link.target, link)
-        x = MARGIN + PORT_WIDTH - 8
         stubs = []
         for at, link in sorted(ported.items()):
             y = self._y[at]
-            end = self._x(lanes.of[at]), y
+            start, end = (self._spine + 11, y), (self._x(lanes.of[at]), y)
             width, tone = self._river(link)
-            stubs.append(Stroke(at, at, end[0], (x, y), end, min(width, 3), tone))
+            stubs.append(Stroke(at, at, end[0], start, end, min(width, 3), tone))
         return stubs + strokes
 
     def _river(self, link: Link) -> tuple[float, Tone]:
@@ -444,21 +449,11 @@ class _Layout:
         share = share_of(link.size, self._scale)
         return 1.6 + share * (widest - 1.6), "broken" if link.size.state == BROKEN else "lane"
 
-    def _port_blocks(self, words: list[Words]) -> list[Block]:
+    def _port_words(self) -> Iterator[Words]:
         """Write the numbers of ports."""
-        numbers: dict[int, list[int]] = {}
-        for (source, target), lane in sorted(self._lanes.links.items()):
-            if lane < 0:
-                number = self._lanes.ports[source]
-                for at in (source, target):
-                    if number not in numbers.setdefault(at, []):
-                        numbers[at].append(number)
-        for at, known in numbers.items():
-            text = cut(_ranges(sorted(known)), PORT_WIDTH - 12, 10)
-            words.append(
-                Words(MARGIN + PORT_WIDTH - 10, self._y[at] + 3.6, ((text, "m"),), True, 10)
-            )
-        return []
+        for at, text in self._ports.items():
+            tone = "b" if at in self._lanes.ports else "m"
+            yield Words(self._spine + 13, self._y[at] + 3.6, ((text, tone),), size=10)
 
     def _row(self, at: int, row: Row, lane: int = 0) -> RowPicture:
         y, columns = self._y[at], self._columns
@@ -503,15 +498,15 @@ class _Layout:
     def _name(self, row: Row, base: float, words: list[Words], blocks: list[Block]) -> None:
         x = self._names + INDENT * row.depth
         room = self._name_end(row, self._columns) - x
-        needed = width_of(row.name or row.kind_text, bold=True)
-        if row.name and row.kind_text:
-            needed += min(LEAST_CLASS, width_of(f"  {row.kind_text}"))
-        marks = self._marks(row, room - needed - (self._badge_width(row.badge)))
+        kind = row.kind_text if row.name else ""
+        free = room - width_of(row.name or row.kind_text, bold=True) - self._badge_width(row.badge)
+        needed = min(LEAST_CLASS, width_of(f"  {kind}")) if kind else 0
+        noted = width_of(f"  {_with_note(kind, row.note)}") + 8 if row.note else needed
+        marks = self._marks(row, (free - noted, free - needed))
         badge = sum(map(self._badge_width, (row.badge, *marks)))
         title = cut(row.name or row.kind_text, room - badge, bold=True)
         left = room - badge - width_of(title, bold=True) - 8
         parts: list[tuple[str, Tone]] = [(title, "b")]
-        kind = row.kind_text if row.name else ""
         if row.tone:  # this is what one has come for
             parts.append((f"  {cut(row.note, left)}", row.tone))
         elif text := _fitting(kind, row.attributes, row.note, left, self._columns.attributes):
@@ -540,14 +535,15 @@ class _Layout:
             return columns.arrow + 2 - GAP
         return columns.shapes - GAP
 
-    def _marks(self, row: Row, room: float) -> list[str]:
-        """Return the words for what is smallest or largest here, as many as there is room for."""
+    def _marks(self, row: Row, rooms: Sequence[float]) -> list[str]:
+        """Return the words for what is smallest or largest here, or signs where these fit into the
+        first of some rooms that either fit into."""
         texts = [
             (f"{sign} {word} inside" if one in row.hidden else f"{sign} {word}", sign)
             for one, (sign, word, _) in MARKS.items()
             if one in row.extremes
         ]
-        for words in (0, 1):
+        for room, words in product(rooms, (0, 1)):
             if sum(self._badge_width(text[words]) for text in texts) <= room:
                 return [text[words] for text in texts]
         return [sign for _, sign in texts]
@@ -675,20 +671,24 @@ class _Layout:
         if any(STATE in row.note.split(", ") for row in rows):
             marks.append(f"{STATE}: goes on to the next round.")
         if self._lanes.ports:
-            marks.append("Numbers at the left: a line that goes on at the same number.")
+            marks.append("A number beside a dot: a line that goes on at the same number.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
 
 
 def _fitting(kind: str, attributes: str, note: str, room: float, has_attributes: bool) -> str:
     """Return as much of a class, its attributes and a note as there is room for, the note first."""
-    between = " · " if kind and note and not note.startswith("with ") else " "
     detailed = f"{kind} {attributes}".strip() if has_attributes else kind
     first = f"{kind.partition(',')[0]}, …"
-    texts = (f"{detailed}{between}{note}", f"{kind}{between}{note}", detailed, kind)
+    texts = (_with_note(detailed, note), _with_note(kind, note), detailed, kind)
     for text in (*texts, first) if "," in kind else texts:
         if text.strip() and width_of(text.strip()) <= room:
             return text.strip()
     return cut(kind, room) if room > 30 else ""
+
+
+def _with_note(kind: str, note: str) -> str:
+    between = " · " if kind and note and not note.startswith("with ") else " "
+    return f"{kind}{between}{note}".strip()
 
 
 def _common_size(rows: Sequence[Row]) -> int:

@@ -37,6 +37,9 @@ BROKEN: Final = 2
 MOST_SIBLINGS: Final = 40
 """More statements side by side are put into bands."""
 
+MOST_CALLED: Final = 8
+"""Lines that ran in the middle of another are looked for among so many."""
+
 PartKind = Literal["statement", "module", "round", "fold", "band"]
 _DIGITS = re.compile(r"\d+")
 
@@ -194,14 +197,14 @@ class PartBuilder:
         gradient."""
         parts: list[Part] = []
         results, node = self._graph.results, self._units.node
-        for line, run in groupby(ran, self._line):
+        for line, run, is_whole in self._runs(ran):
             if line is None:
                 parts += run  # type: ignore[arg-type]
                 continue
             heads: list[Part | int] = []
             for head in run:
                 heads.append(head)
-                if node(head) in results:  # type: ignore[arg-type]
+                if not is_whole and node(head) in results:  # type: ignore[arg-type]
                     parts.append(self._statement(heads))
                     heads = []
             if heads:
@@ -216,6 +219,41 @@ class PartBuilder:
             else:
                 joined += [one, *others]
         return joined
+
+    def _runs(self, ran: Sequence[Part | int]) -> list[tuple[object, list[Part | int], bool]]:
+        """Group what ran one after the other at one line. With a line goes what a function ran that
+        it called after its first ops, ``a * b + turned(c)``; that is a whole statement."""
+        runs: list[tuple[object, list[Part | int], bool]] = []
+        for line, run in groupby(ran, self._line):
+            then = list(run)
+            places = range(len(runs) - 2, max(-1, len(runs) - 2 - MOST_CALLED), -1)
+            at = next((at for at in places if runs[at][0] == line is not None), -1)
+            called = runs[at + 1 :] if at >= 0 else []
+            inside = [head for _, heads, _ in called for head in heads]
+            is_called = called and all(one is not None for one, _, _ in called)
+            if is_called and self._wait(runs[at][1], inside, then):
+                runs[at:] = [(line, [*runs[at][1], *inside, *then], True)]
+            else:
+                runs.append((line, then, False))
+        return runs
+
+    def _wait(
+        self, heads: Sequence[Part | int], inside: Sequence[Part | int],
+        then: Sequence[Part | int],
+    ) -> bool:  # fmt: skip
+        """Return whether results of ``heads`` are not read inside, but by what comes then, which
+        does not begin another round, of equal ops."""
+        members, inputs = self._ops.heads.members, self._units.inputs
+
+        def units(some: Sequence[Part | int]) -> set[int]:
+            return {unit for head in some for unit in members(head)}  # type: ignore[arg-type]
+
+        made = units(heads)
+        read, used = (
+            {one for unit in units(some) for one in inputs[unit]} for some in (inside, then)
+        )
+        stems = self._units.stems
+        return not made & read and bool(made & used) and stems[heads[-1]] != stems[then[-1]]  # type: ignore[index]
 
     def _line(self, one: Part | int) -> object:
         """Return the line of an op, itself where that is unknown; None of what is a part."""

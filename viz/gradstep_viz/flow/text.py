@@ -10,6 +10,7 @@ from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
 from gradstep_viz.flow.lane_rows import HIDDEN, LaneRow, draw_row
+from gradstep_viz.flow.lanes import port_numbers
 from gradstep_viz.flow.layout import MARKS, FlowPicture, extremes_text, size_text
 from gradstep_viz.flow.rows import Row
 from gradstep_viz.picture.formatting import count
@@ -50,6 +51,10 @@ def _described(row: Row) -> str:
 def write_flow_text(picture: FlowPicture) -> str:
     """Write one line per row, lanes at the left as in a git log."""
     rows, lanes = picture.table.rows, _lanes(picture)
+    ports = {row: ",".join(map(str, known)) for row, known in port_numbers(picture.lanes).items()}
+    if ports:
+        wide = max(map(len, ports.values()))
+        lanes = [f"{text}{ports.get(row, ''):<{wide}}" for row, text in enumerate(lanes)]
     sections = [picture.title] if picture.title else []
     sections += [*picture.captions, ""]
     cells: list[tuple[str, ...]] = [
