@@ -410,9 +410,8 @@ class _Both:
         return CallGap(call.title, loss, worst)
 
     def _command(self, call: CallFacts) -> str:
-        command = self.runs[0].header.command
-        number = f"grad:{call.number}" if call.kind == "grad" else str(call.number)
-        return f"gradstep record --call {number} --values all {in_shell(command or ('TARGET',))}"
+        program = in_shell(self.runs[0].header.command or ("TARGET",))
+        return f"gradstep record --call {call.option} --values all {program}"
 
     # --- what a call in full has ----------------------------------------------------------------
 

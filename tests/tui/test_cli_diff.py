@@ -97,6 +97,26 @@ def test_commands_for_a_module_run_as_they_are_printed(
     assert "gradstep check -m own_module 2 'a b'\n" in capfd.readouterr().out
 
 
+def test_the_call_that_differs_first_is_looked_at_op_by_op(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = [
+        "import autograd_core as torch",
+        "x = torch.tensor([1.0, 2.0], requires_grad=True)",
+        "for step in range(3):",
+        "    factor = torch.tensor(2 + 0.5 * (step == 1))",
+        "    (x.sin() * factor).sum().backward()",
+    ]
+    Path("a.py").write_text("\n".join(lines))
+    Path("b.py").write_text("\n".join(lines).replace("0.5", "0.25"))
+    assert diff("--call", "3", "--format", "json", "a.py", "b.py") == 5
+    out, err = capfd.readouterr()
+    assert json.loads(out)["first"]["call"] == "backward() call 2"
+    assert json.loads(out)["first"]["certain"]
+    assert "the programs run again" in err
+
+
 UNSTEADY = {
     "random numbers without a seed": "x = torch.rand(3, requires_grad=True)",
     "the order of a set, or hash()": "x = torch.tensor(hash('a') / 2.0**64, requires_grad=True)",

@@ -16,6 +16,7 @@ from gradstep.graph.folding import fold
 from gradstep.graph.statistics import Statistics
 from gradstep_viz.comparison import draw_comparison
 from gradstep_viz.options import RenderOptions
+from gradstep_viz.rendering import render_graph
 
 
 def graph(*ops: str, scope: str = "", number: float = 0.5) -> Graph:
@@ -103,6 +104,10 @@ def test_a_picture_marks_what_differs_in_every_format() -> None:
 def test_where_values_differ_first_is_marked() -> None:
     svg = drawn(graph("sin", "exp"), graph("sin", "exp", number=0.25), "svg")
     assert svg.count("≠ values differ first here") == 1
+    unmarked = merged(align(graph("sin", "exp"), graph("sin", "exp", number=0.25)))
+    svg = render_graph(unmarked, "svg", RenderOptions(legend=True)).text
+    assert "0.5 ≠ 0.25" in svg
+    assert "≠ differs; number ≠ that of the other run" in svg
 
 
 def test_a_folded_box_is_marked_as_what_is_inside() -> None:

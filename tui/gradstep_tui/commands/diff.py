@@ -228,13 +228,34 @@ def _of_two(
         raise Failure("diff: name two runs, A and B", ExitCode.USAGE)
     other, *arguments = options.arguments
     names = options.target, other
-    runs = (
-        _run(names[0], arguments, options.call, folder / "0.gsr", within),
-        _run(names[1], arguments, options.call, folder / "1.gsr", within),
-    )
-    counts = not any(isinstance(run, MemoryRun) for run in runs)
+
+    def run(call: str, begin: str = "") -> Runs:
+        one, other = (
+            _run(name, arguments, call, folder / f"{begin}{number}.gsr", within)
+            for number, name in enumerate(names)
+        )
+        return one, other
+
     tolerance = options.tolerance or Tolerance()
-    return names, compare(*runs, tolerance, counts_calls=counts), runs
+    runs = run(options.call)
+    counts = not any(isinstance(run, MemoryRun) for run in runs)
+    comparison = compare(*runs, tolerance, counts_calls=counts)
+    if all(map(is_script, names)) and (call := _unclear(runs[0], comparison)):
+        clearer = run(call, "again")
+        if not (again := compare(*clearer, tolerance)).is_equal:
+            runs, comparison = clearer, again
+    return names, comparison, runs
+
+
+def _unclear(run: Run, comparison: Comparison) -> str:
+    """Return the call that differs first, as ``--call`` takes it, where programs have to run again
+    to keep it in full; else ""."""
+    first = comparison.first
+    if first is None or first.is_certain or not first.command:
+        return ""
+    call = next(call for call in run.calls() if call.index == first.index)
+    output.say(f"{call.title} differs first; the programs run again, to look at each op in it")
+    return call.option
 
 
 def _again(
@@ -248,12 +269,12 @@ def _again(
         raise Failure("diff: --repeat and --vary take a script (train.py)", ExitCode.USAGE)
     count = 0
 
-    def record(pin: str = "", engine: str = "") -> FileRun:
+    def record(pin: str = "", engine: str = "", call: str = options.call) -> FileRun:
         nonlocal count
         count += 1
         path = folder / f"{count}.gsr"
         record_afresh(
-            path, name_within(target), options.arguments, call=options.call, pin=pin,
+            path, name_within(target), options.arguments, call=call, pin=pin,
             engine=engine, folder=copied(target, folder / f"run{count}"),
         )  # fmt: skip
         return within.enter_context(FileRun(path))
@@ -267,10 +288,16 @@ def _again(
                 f"--vary {options.vary} is for programs of PyTorch, which {name} is not",
                 ExitCode.USAGE,
             )
-        other = record(f"vary:{options.vary}", engine)
+        pin = f"vary:{options.vary}"
+        other = record(pin, engine)
         tolerance = options.tolerance or Tolerance()
         names = name, f"{name} ({options.vary})"
-        return names, compare(first, other, tolerance), (first, other), []
+        comparison = compare(first, other, tolerance)
+        if call := _unclear(first, comparison):
+            clearer = record(call=call), record(pin, engine, call)
+            if not (again := compare(*clearer, tolerance)).is_equal:
+                (first, other), comparison = clearer, again
+        return names, comparison, (first, other), []
     tolerance = options.tolerance or Tolerance("bitwise")
     while count < max(options.repeat, 2):
         other = record()
@@ -278,6 +305,10 @@ def _again(
         if not comparison.is_equal:
             break
     names = f"{name} (run 1)", f"run {count}"
+    if call := _unclear(first, comparison):
+        clearer = record(call=call), record(call=call)
+        if not (again := compare(*clearer, tolerance)).is_equal:
+            (first, other), comparison = clearer, again
     if comparison.is_equal:
         return names, comparison, (first, other), []
     causes = []

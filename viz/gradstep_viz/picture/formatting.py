@@ -178,7 +178,10 @@ def beside(text: str, other: Statistics | None) -> str:
     ('0.5 ≠ 0.25', '0.5')
     """
     compared = text if other is None else value(other)
-    return text if text == compared else f"{text} {NOT_EQUAL} {compared}"
+    if text == compared:
+        return text
+    unit = "rms " if text.startswith("rms ") else ""
+    return f"{text} {NOT_EQUAL} {compared.removeprefix(unit)}"
 
 
 SIGNS: Final[Mapping[str, str]] = {

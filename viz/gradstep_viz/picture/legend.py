@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from gradstep_viz import theme
+from gradstep_viz.picture.formatting import NOT_EQUAL
 from gradstep_viz.picture.formatting import SIGNS as SIGNS_OF_MARKS
 from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN
 from gradstep_viz.picture.model import Picture
@@ -74,6 +75,9 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     if any(box.runs_next for box in boxes):
         yield LegendEntry("ring", "out", "runs next")
     marks = set(boxes.column("mark"))
+    chips = (chip.right for chips in boxes.column("chips") for chip in chips)
+    if any(NOT_EQUAL in said for said in (*lines.column("label"), *boxes.column("right"), *chips)):
+        marks.add("changed")
     for mark, words in _MARKS.items():
         if mark in marks:
             yield LegendEntry("mark", mark, f"{SIGNS_OF_MARKS[mark]} {words}")
