@@ -45,7 +45,7 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
-@pytest.mark.sampled(torch=10)
+@pytest.mark.sampled(12, torch=5)
 def test_the_commands_beside_a_bug_name_its_cause(program: Path) -> None:
     commands = BUGS / f"{program.stem}.commands"
     done = run_gradstep(["debug", "--batch", "-x", str(commands), program.name], program.parent)

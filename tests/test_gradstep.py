@@ -105,7 +105,7 @@ def test_drawing_a_graph_of_pytorch_loads_no_module_of_the_core(tmp_path: Path) 
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.torch
 @pytest.mark.parametrize(
     "command",

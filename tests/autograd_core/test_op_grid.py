@@ -53,6 +53,7 @@ def unexplained(path: str, step: int, start: int = 0) -> list[str]:
     return found
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("paths", PARTS, ids=lambda paths: f"{paths[0]} and others")
 def test_a_sample_of_odd_calls_is_answered_as_in_pytorch(paths: list[str]) -> None:
     assert not [

@@ -23,6 +23,7 @@ PARTS = 4
 EACH = 8 * settings.default.max_examples  # 96, and 16,000 of the profile `full`
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_random_program_does_what_it_does_in_pytorch(part: int) -> None:
     start = 0 if settings.default.derandomize else random.randrange(10**9)

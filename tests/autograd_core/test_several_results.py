@@ -53,6 +53,7 @@ def run_by(loop: Callable[..., None] | None, seed: int) -> Outcome:
         return run(autograd_core, seed)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.extra("scipy")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_the_loops_of_the_engine_find_the_same_derivatives(part: int) -> None:
@@ -76,6 +77,7 @@ WRONG_IN_PYTORCH = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.torch
 @pytest.mark.parametrize("part", range(PARTS))
 def test_pytorch_finds_the_same_derivatives(part: int) -> None:

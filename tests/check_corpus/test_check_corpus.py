@@ -54,7 +54,7 @@ without_bugs = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.sampled(32)
+@pytest.mark.sampled(16)
 @with_bugs
 def test_a_bug_shows_and_its_remedy_mends_it(bug: Bug, engine: str) -> None:
     source = text(program_of(bug), engine)
@@ -81,7 +81,7 @@ def losses(variables: dict[str, Any]) -> Iterator[float]:
             yield value.sum().item()
 
 
-@pytest.mark.sampled(32)
+@pytest.mark.sampled(16)
 @without_bugs
 def test_a_healthy_program_learns(program: Path, engine: str) -> None:
     ended = run(text(program, engine), program.stem, engine)
@@ -95,7 +95,7 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(6)
 @without_bugs
 def test_check_finds_nothing_in_a_healthy_program(
     program: Path,
@@ -154,7 +154,7 @@ STILL_TRUE = {
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, torch=2)
 @with_bugs
 def test_check_finds_a_bug_and_nothing_of_it_after_the_remedy_that_it_prints(
     bug: Bug,

@@ -25,7 +25,7 @@ PROGRAMS += [program for program in healthy_programs() if program.stem not in TO
 
 
 @pytest.mark.filterwarnings("default")  # PyTorch warns while our frames are the innermost ones
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 @pytest.mark.parametrize(
     "engine", [pytest.param(each, marks=[pytest.mark.torch] * (each == "torch")) for each in ALL]

@@ -101,6 +101,7 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
 # errors
 
 
+@pytest.mark.sampled(torch=8)
 @pytest.mark.parametrize(
     ("line", "wrong", "said"),
     [

@@ -218,6 +218,7 @@ def test_the_language_is_spoken_in_the_console(editor: Editor, tmp_path: Path) -
     assert "grad" not in editor.printed()
 
 
+@pytest.mark.sampled(torch=0)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_pass_inside_another_is_a_thread(library: str, editor: Editor, tmp_path: Path) -> None:
     text = """

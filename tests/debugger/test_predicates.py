@@ -42,6 +42,7 @@ class Fake:
 NAN, INF = float("nan"), float("inf")
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("text", "array", "holds"),
     [
@@ -151,6 +152,7 @@ def test_what_is_unknown_fulfils_neither_a_condition_nor_its_negation(
     assert parse_predicate(text).holds(Fake(None)) is holds
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("text", "column", "said"),
     [

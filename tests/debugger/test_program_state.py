@@ -200,7 +200,7 @@ def plain_state(place: str, change: Callable[[Program], object]) -> list[Any]:
     return program.state()
 
 
-@pytest.mark.sampled(80)
+@pytest.mark.sampled(50)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_going_back_undoes_what_code_of_the_users_changed(
@@ -227,7 +227,7 @@ def test_going_back_undoes_what_code_of_the_users_changed(
     assert program.state() == done == plain_state(place, change)
 
 
-@pytest.mark.sampled(60)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 def test_a_pass_that_is_aborted_or_only_drawn_leaves_no_trace(

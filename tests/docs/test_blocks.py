@@ -131,7 +131,7 @@ def run_command(command: str, folder: Path, code: int) -> Any:
     any(shutil.which(name) is None for name in ("bash", "less")),
     reason="the commands use bash and less",
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, torch=1)
 @pytest.mark.parametrize(
     ("page", "folder"), [shown(page) for page in PAGES if page != README and of(page, "console")]
 )

@@ -74,7 +74,7 @@ def write(folder: Path, text: str, library: str = "torch") -> None:
     (folder / "train.py").write_text(text, "utf-8")
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @each_library
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_gradient_of_any_kind_is_found(program: str, library: str, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_gradient_of_any_kind_is_found(program: str, library: str, tmp_path: P
     assert ("call 5:" if program == "twice" else "call 3:") in told[0]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @each_library
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_in_which_nothing_is_found_ends_as_plainly(

@@ -182,6 +182,7 @@ def test_where_setting_up_fails_the_program_runs_as_plainly(
         assert done.returncode in (0, 3), case
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("part", PARTS)
 def test_a_pytorch_that_cannot_be_read_costs_one_sentence(part: str, tmp_path: Path) -> None:
     """As one would that lacks what our reading of its graphs needs."""

@@ -273,6 +273,7 @@ print(names)
 
 
 # a mode of the program's calls the ops itself, at a line of its own
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("mode", "line"), [("Seeing()", 9), ("torch.device('cpu')", 15)])
 def test_lines_that_change_values_are_known_under_a_mode_that_sees_nothing_of_ours(
     mode: str, line: int, tmp_path: Path

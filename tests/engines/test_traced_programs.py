@@ -192,7 +192,7 @@ def test_what_is_traced_is_as_it_is_plainly(
 ) -> None:
     plain: dict[str, str] = {}
     wrong = []
-    for name, command in sample(CASES, 4):
+    for name, command in sample(CASES, 3):
         (tmp_path / "train.py").write_text(START + PROGRAMS[name] + END, "utf-8")
         if name not in plain:
             done = run_python(["train.py"], tmp_path)
@@ -209,7 +209,7 @@ def test_what_is_traced_is_as_it_is_plainly(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*PROGRAMS, "no compiler, but its modules"])
 def test_a_program_is_watched_on_afterwards(name: str, tmp_path: Path) -> None:
     traced = PROGRAMS.get(name, "import torch._dynamo\ntorch.manual_seed(1)\n")

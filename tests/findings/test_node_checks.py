@@ -41,7 +41,7 @@ def inputs_of(entry: Op, sample: Sample, kind: type) -> list[Any]:
     return made
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(6)
 @for_every_sample(is_differentiable)
 def test_the_rule_of_every_entry_passes(entry: Op, sample: Sample) -> None:
     for kind in (np.float64, np.float32):
@@ -220,7 +220,7 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("cause", "forward", "backward", "inputs"), MISTAKES, ids=[m[0] for m in MISTAKES]
 )
@@ -528,6 +528,7 @@ def test_what_cannot_be_measured_is_not_called_wrong(
     assert reason in found.sentence
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("size", [1, 30, 2000])
 @pytest.mark.parametrize("spread", [0.02, 0.3, 3.0])
 def test_a_step_function_is_not_checkable_wherever_its_steps_are(

@@ -18,7 +18,7 @@ MANY = int(os.environ.get("GRADSTEP_LAW", "20"))
 EACH = 10  # seeds of one test
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("kind", "first"),
     [

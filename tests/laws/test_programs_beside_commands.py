@@ -222,7 +222,7 @@ for n in range(3):
 """
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("statements", "commands"),
     [

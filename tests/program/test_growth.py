@@ -134,7 +134,7 @@ def write(folder: Path, library: str, each: str) -> None:
     (folder / "train.py").write_text(text)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["autograd_core", TORCH])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_nothing_grows_with_the_calls(command: str, library: str, tmp_path: Path
     see_that_nothing_grew(run_gradstep([*COMMANDS[command], "train.py", *leaf], tmp_path))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("library", ["autograd_core", TORCH])
 @pytest.mark.parametrize("what", IN_PYTHON)
 def test_nothing_grows_with_sessions_and_recordings(

@@ -138,6 +138,7 @@ def assert_alike(live: Session, replayed: Session, level: Level) -> None:
     assert rounded(one[:-1]) == rounded(other[:-1])
 
 
+@pytest.mark.sampled(2, torch=1)
 @on_both
 @pytest.mark.parametrize("level", ["stats", "all"])
 @settings(max_examples=settings().max_examples // 4, phases=[Phase.explicit, Phase.generate])

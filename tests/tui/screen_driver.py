@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -122,13 +123,15 @@ async def on_screen(
     Keys wait ``grace`` seconds for what is being done, by default until it is done.
     """
     # A stylesheet of Textual parses all rules again for each app: a sixth of the time of a test.
-    # Pilot waits for an idle processor, 40 ms per key; that all queues are empty is enough
+    # Pilot waits for an idle processor, 40 ms per key; that all queues are empty is enough.
+    # tests/conftest.py has frozen a million objects, and to count them takes 40 ms
     with (
         patch.object(Stylesheet, "_parse_rules", parse_once),
         patch("textual.app.wait_for_idle", let_others_run),
         patch("textual.pilot.wait_for_idle", let_others_run),
         patch.object(Pilot._wait_for_screen, "__defaults__", (LIMIT,)),
         patch.object(SessionWorker, "grace", grace),
+        patch.object(gc, "get_freeze_count", lambda: 1),
     ):
         app = DebuggerApp(session)
         async with app.run_test(size=size) as pilot:

@@ -84,6 +84,7 @@ async def test_what_a_section_gets_leads_to_no_session() -> None:
         assert not [kind for kind in kinds if issubclass(kind, (PassSession, SessionWorker))]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "outcome"),
     [("quit", "continue"), ("q", "continue"), ("detach", "detach"), ("abort", "abort")],

@@ -177,6 +177,7 @@ async def test_a_click_selects_a_row() -> None:
         assert screen.row(4).startswith("▌")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_pointer_stays_in_the_middle_third(size: tuple[int, int]) -> None:
     async with on_screen(chain(1000), size) as screen:
@@ -511,6 +512,7 @@ async def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
         assert "script: hello from a hook [b]" in screen.text()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [(40, 10), (59, 40), (100, 15), (10, 3), (1, 1)])
 async def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int]) -> None:
     async with on_screen(shared_weight(), size) as screen:
@@ -520,6 +522,7 @@ async def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int,
         assert "0/9 run" in await screen.resize(*SMALL)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 60), (120, 30), (160, 48), (240, 70)])
 async def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
     async with on_screen(residual_net(4), size) as screen:
@@ -564,6 +567,7 @@ async def test_an_empty_plan_opens_and_closes() -> None:
 # -- looks -------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     ("name", "make", "keys"),

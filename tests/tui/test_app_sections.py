@@ -40,6 +40,7 @@ async def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
             assert f"[{name}]" in await screen.section(name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("size", "shown"),
     [
@@ -489,6 +490,7 @@ async def test_the_heads_of_columns_follow_where_a_scrollbar_goes() -> None:
                 assert rows._fixed == rows.fixed_lines()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("make", [shared_weight, troubled])
 async def test_every_section_has_something_to_say_before_and_after(make) -> None:  # type: ignore[no-untyped-def]
     async with on_screen(make()) as screen:

@@ -127,6 +127,7 @@ def test_a_verified_fix_is_made_in_the_file(
     assert main(["check", "train.py"]) == 0
 
 
+@pytest.mark.sampled(torch=0)
 def test_a_state_that_is_carried_over_is_detached_where_a_step_begins(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,7 +161,7 @@ for step in range(6):
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1, torch=0)
 @pytest.mark.parametrize(
     ("program", "fixed"),
     [
@@ -180,6 +181,7 @@ def test_a_leaf_that_has_another_name_then_has_lost_nothing(
     assert main(["check", "train.py"]) == 0
 
 
+@pytest.mark.sampled(torch=0)
 def test_a_program_that_failed_before_its_first_loss_has_one_after_a_fix(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -205,7 +207,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2, torch=0)
 @pytest.mark.parametrize(("line", "verdict"), WRONG, ids=[verdict for _, verdict in WRONG])
 def test_a_fix_that_harms_is_not_verified_and_not_made(
     write: Write,
@@ -240,6 +242,7 @@ for step in range(40):
 """
 
 
+@pytest.mark.sampled(torch=0)
 def test_a_fix_with_a_number_that_its_author_chooses_is_only_shown(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -296,6 +299,7 @@ for step in range(6):
 """
 
 
+@pytest.mark.sampled(torch=0)
 def test_each_of_two_equal_mistakes_is_fixed(
     write: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -305,6 +309,7 @@ def test_each_of_two_equal_mistakes_is_fixed(
     assert path.read_text().count(".squeeze(1)") == 2
 
 
+@pytest.mark.sampled(torch=0)
 @pytest.mark.parametrize(
     ("options", "looking"),
     [
@@ -379,6 +384,7 @@ def test_a_process_of_a_job_tries_no_fix(
     assert "check it in one process" in err
 
 
+@pytest.mark.sampled(torch=0)
 def test_a_fix_that_harms_is_taken_back_before_the_next_is_tried(
     write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -187,7 +187,7 @@ FORWARD = "loss = 0.1 * ((y * y).log() - 3.0 + noise).mean() + 1.0"
 BACKWARD = "loss = 0.1 * ((y * y).sqrt() - 3.0 + noise).mean() + 1.0"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, torch=2)
 @pytest.mark.parametrize("call", [1, 2, 11, 134, 301])
 @pytest.mark.parametrize(
     ("loss", "op", "says"),
@@ -206,7 +206,7 @@ def test_in_whatever_call_it_began_the_op_the_line_and_the_element_are_told(
     assert f"in backward() call {call}\n" in printed
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @on_pytorch
 @pytest.mark.parametrize(
     ("loss", "place", "says"),

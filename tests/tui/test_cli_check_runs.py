@@ -531,7 +531,7 @@ def check(gradstep: Gradstep) -> Check:
     return check
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("code", PROGRAMS)
 def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None:
     script, told = PROGRAMS[code]
@@ -552,7 +552,7 @@ def test_a_small_gradient_beside_the_way_does_not_vanish_on_it(check: Check) -> 
     assert "[vanishing]" not in check(script)[1]
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(10)
 @pytest.mark.filterwarnings("ignore:std")
 @pytest.mark.parametrize("case", REASONS)
 def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
@@ -663,7 +663,7 @@ def test_ctrl_c_ends_a_run_with_the_report_so_far(check: Check) -> None:
     assert "not looked at: what comes after ctrl+c" in printed
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(8, torch=4)
 @pytest.mark.parametrize("code", MENDED)
 def test_the_remedy_makes_a_finding_vanish(check: Check, code: str) -> None:
     old, new = MENDED[code]
@@ -673,7 +673,7 @@ def test_the_remedy_makes_a_finding_vanish(check: Check, code: str) -> None:
     assert f"[{code}]" not in printed
 
 
-@pytest.mark.sampled(torch=3)
+@pytest.mark.sampled(3, torch=2)
 @pytest.mark.parametrize(
     "code", ["stale-grad", "unreached", "eval-mode", "zero-grad", "vanishing", "large-steps"]
 )

@@ -136,7 +136,7 @@ HOOKS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("hook", HOOKS)
 @pytest.mark.parametrize("command", ["render", "debug"])
 def test_the_programs_own_hook_tells_of_what_it_raises(

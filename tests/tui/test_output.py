@@ -376,7 +376,7 @@ def test_a_reader_that_is_gone_does_not_disturb_backward(careful: Path) -> None:
     assert shell(line, careful)[2] == "gradient [4.0, 6.0]\ncode 0\n"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "command",
     [
@@ -396,6 +396,7 @@ def test_a_full_disk_is_told_in_one_sentence(careful: Path, command: str) -> Non
     assert (code, err.removeprefix("gradient [4.0, 6.0]\n")) == (2, FULL)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("command", ["check careful.py", "ops mul", "--help"])
 def test_a_closed_output_is_told_in_one_sentence(careful: Path, command: str) -> None:
     code, _, err = shell(f"gradstep {command} >&-", careful)

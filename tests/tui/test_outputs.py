@@ -109,7 +109,7 @@ def test_a_picture_replaces_one_of_gradsteps_and_nothing_else(format: str, capfd
     assert file.read_bytes() == theirs
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @needs_matplotlib
 @pytest.mark.parametrize(
     ("command", "name"),

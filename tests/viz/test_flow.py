@@ -309,7 +309,7 @@ def texts_of(picture: FlowPicture) -> Iterator[Words]:
         yield from row.words
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("width", ["830", "640", "500"])
 def test_texts_can_be_read_and_none_is_on_another(drawn: Drawn, width: str) -> None:
     check_texts(make_flow_picture(drawn.graph, RenderOptions(view="flow", width=width)), int(width))

@@ -101,7 +101,7 @@ def _holds(frame: Rectangle, box: Rectangle) -> bool:
     return touches
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("engine", BOTH_ENGINES)
 @pytest.mark.parametrize("program", picture_programs.EACH)
 def test_frames_hold_their_members_and_nothing_else(program: str, engine: str) -> None:

@@ -392,6 +392,7 @@ def test_many_lines_into_one_late_box_stay_linear() -> None:
     assert layout.width < 1500
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("view", VIEWS)
 def test_lines_run_the_same_way_when_there_are_many(
     view: View, monkeypatch: pytest.MonkeyPatch

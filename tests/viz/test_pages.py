@@ -173,6 +173,7 @@ def folded_page(layers):
 CARD = "boxes.findIndex(box => box.name && box.title.includes(' … '))"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "how",
     [
@@ -714,7 +715,7 @@ def width(request, browser):
     browser.ask("Emulation.clearDeviceMetricsOverride")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sample", ["page", "blocks_page"])
 def test_a_window_of_any_width_has_room_for_picture_and_details(browse, request, sample, width):
     script = """
@@ -736,6 +737,7 @@ def test_a_window_of_any_width_has_room_for_picture_and_details(browse, request,
     assert bottom <= 740
 
 
+@pytest.mark.sampled(2)
 def test_a_film_fills_a_narrow_window_without_gaps(browse, loss, width):
     script = """
     const { width, height } = document.querySelector("main svg").getBoundingClientRect();

@@ -53,7 +53,7 @@ def cells_of(svg: str) -> dict[tuple[int, int], str]:
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @drawn_by_matplotlib
 @pytest.mark.parametrize("what", [None, *WHATS])
 def test_a_plot_has_the_same_bytes_every_time(what: What | None) -> None:

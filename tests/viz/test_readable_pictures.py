@@ -45,7 +45,7 @@ def picture_of(graph: Graph, view: str = "both") -> Picture:
 REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 def test_every_program_takes_sixty_boxes_at_most(

@@ -172,7 +172,7 @@ def test_an_edge_that_stands_for_too_few_is_noticed() -> None:
         check_folded(graph, replace(small, edge_counts=counts))
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("traced", [True, False])
 @pytest.mark.parametrize("program", sample_programs.ALL, ids=lambda program: program.__name__)
 def test_folded_programs_have_true_pictures(

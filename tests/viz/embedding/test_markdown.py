@@ -100,6 +100,7 @@ def test_code_runs_once_and_again_when_its_file_changes(folder: Path) -> None:
     assert (folder / ".cache" / "gradstep" / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "options", "said"),
     [
