@@ -21,7 +21,7 @@ from gradstep.graph.statistics import format_shape
 _MOST: Final = 128
 """Edits that are looked for together; of more, the first ones are settled, perhaps not the fewest:
 the time that they take grows with their square."""
-_COMPILED: Final = "compiled_function"
+COMPILED: Final = "compiled_function"
 """The op as which ``torch.compile`` shows all that it has compiled."""
 Key = Callable[[Graph, int], Hashable]
 Inputs = dict[int, list[tuple[int, int, int]]]
@@ -198,7 +198,7 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
         seen |= its
         stems = {*map(one.stem, mine), *map(other.stem, its)}
         tensors = {int(partners[id]) for id in _tensors(one, mine, sources[0])}
-        if _COMPILED not in stems or tensors != _tensors(other, its, sources[1]):
+        if COMPILED not in stems or tensors != _tensors(other, its, sources[1]):
             continue
         for id, partner in exits.items():
             partners[id] = partner

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from gradstep.comparing.align import Alignment, Change, changes
+from gradstep.comparing.align import COMPILED, Alignment, Change, changes
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.columns import Ints
 from gradstep.graph.model import Edge, Graph, Mark
@@ -26,26 +26,45 @@ def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
     (['exp', 'sin'], {0: Mark(what='added', details='')})
     """
     one, other, partners, *_ = pair
+    hidden = _hidden(pair)
     build = GraphBuilder(
         one.title, one.derived_forward, modules={**other.modules, **one.modules},
         module_details={**other.module_details, **one.module_details},
     )  # fmt: skip
     ids, ids_there = [-1] * len(one), [-1] * len(other)
     for id, partner in _in_order(one, other, partners):
-        new = _add(build, one, id) if id >= 0 else _add(build, other, partner, ordered=False)
+        if (id < 0 or id in hidden[0]) and (partner < 0 or partner in hidden[1]):
+            continue
+        if id >= 0 and id not in hidden[0]:
+            new = _add(build, one, id)
+        else:
+            new = _add(build, other, partner, ordered=False)
+            if id >= 0 and (stats := one.statistics.get(id)):
+                build.statistics[new] = stats
         if id >= 0:
             ids[id] = new
         if partner >= 0:
             ids_there[partner] = new
     for graph, new_ids in ((one, ids), (other, ids_there)):
         for id, back in graph.pairs.items():
-            if new_ids[id] not in build.pairs and new_ids[back] not in build.pairs:
+            halves = {new_ids[id], new_ids[back]}
+            if -1 not in halves and not halves & build.pairs.keys():
                 build.pair(new_ids[id], new_ids[back])
     nodes, edges = _numbers(one, other, partners.tolist())
     build.others = {ids[id]: stats for id, stats in nodes.items()}
-    _add_edges(build, one, ids, other, ids_there, edges)
+    _add_edges(build, one, ids, other, ids_there, edges, hidden)
     build.marks = _marks(pair, places, ids, ids_there)
     return build.graph()
+
+
+def _hidden(pair: Alignment) -> tuple[set[int], set[int]]:
+    """Return the nodes of either graph that say less of a part than those of the other, as it is
+    compiled there."""
+    hidden: tuple[set[int], set[int]] = set(), set()
+    for part in pair.compiled:
+        is_first = any(pair.one.stem(id) == COMPILED for id in part.one)
+        hidden[not is_first].update(part.one if is_first else part.other)
+    return hidden
 
 
 def marked(pair: Alignment, places: Iterable[int] = ()) -> tuple[Graph, Graph]:
@@ -125,25 +144,32 @@ def _add_edges(
     other: Graph,
     ids_there: list[int],
     others: dict[int, Statistics],
+    hidden: tuple[set[int], set[int]],
 ) -> None:
+    numbers: dict[object, tuple[Statistics | None, Statistics | None]] = {}
     known = set[tuple[str, int, int, int, int, str]]()
-    for new_ids, graph in ((ids, one), (ids_there, other)):
+    for new_ids, graph, unseen in ((ids, one, hidden[0]), (ids_there, other, hidden[1])):
         for id, edge in enumerate(graph.edges()):
             source, target = new_ids[edge.source], new_ids[edge.target]
             key = _key(edge, source, target)
             if graph is other and key in known:
                 continue
+            if edge.source in unseen or edge.target in unseen:
+                numbers[key] = edge.statistics, others.get(id)
+                continue
             known.add(key)
+            mine, its = numbers.get(key, (edge.statistics, None))
             new = build.edge(
                 edge.kind, source, target, output_nr=edge.output_nr, input_nr=edge.input_nr,
                 shape=edge.shape, dtype=edge.dtype, label=edge.label, nbytes=edge.nbytes,
-                statistics=edge.statistics, undefined=edge.undefined,
+                statistics=mine, undefined=edge.undefined,
                 multiplicity=edge.multiplicity,
             )  # fmt: skip
             if edge.hook is not None:
                 build.edge_hooks[new] = edge.hook
-            if graph is one and id in others:
-                build.edge_others[new] = others[id]
+            its = others.get(id) if graph is one else its
+            if its is not None:
+                build.edge_others[new] = its
 
 
 def _marks(

@@ -55,6 +55,23 @@ def drawn(one: Graph, other: Graph, format: str, **options: object) -> str:
     return draw_comparison(pair, comparison, ("a", "<b>"), format, chosen, Path()).text
 
 
+def test_of_a_part_that_one_graph_has_compiled_the_ops_are_drawn() -> None:
+    plain = graph("sin", "tanh", "exp", number=0.5)
+    compiled = graph("compiled_function", "exp", number=0.25)
+    for one, other, theirs in ((plain, compiled, 0.25), (compiled, plain, 0.5)):
+        whole = merged(align(one, other))
+        assert not whole.marks
+        assert sorted(whole.names) == sorted(plain.names)
+        edges = {(whole.names[edge.source], whole.names[edge.target]) for edge in whole.edges()}
+        assert len(list(whole.edges())) == len(edges) == len(list(plain.edges()))
+        assert {("x", "sin"), ("tanh", "exp"), ("ExpBackward0", "TanhBackward0")} <= edges
+        (at,) = whole.edge_others
+        edge = list(whole.edges())[at]
+        assert whole.names[edge.target] == "TanhBackward0"
+        assert edge.statistics is not None
+        assert (edge.statistics.rms, whole.edge_others[at].rms) == (0.75 - theirs, theirs)
+
+
 def test_both_graphs_are_in_one_once() -> None:
     one, other = graph("sin", "tanh", "exp"), graph("sin", "relu", "cos", "exp", number=0.25)
     whole = merged(align(one, other))

@@ -425,6 +425,9 @@ def test_rows_of_two_runs_have_both_gradients(folder: Path) -> None:
                  and other.names[id].startswith("Addmm"))  # fmt: skip
     assert theirs.rms == other.statistics[place].rms
     assert {row.kind_text: row.note for row in rows.values()}["tanh"] == "− removed"
+    changed = next(row for row in rows.values() if row.kind_text == "tanh")
+    assert changed.tone == "warn"
+    assert rows["loss"].value != rows["loss"].other_value != ""
     assert any(block.tone == "second" for row in picture.rows for block in row.blocks)
     assert " | " in render_graph(both, "txt", RenderOptions(view="flow")).text
     check_texts(picture, 830)

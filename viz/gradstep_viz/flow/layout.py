@@ -47,6 +47,8 @@ LEAST_CLASS: Final = 60
 MOST_SHUT: Final = 6
 LEAST_NAMES: Final = 190
 
+BETWEEN_RUNS: Final = "\u00a0|\u00a0"
+
 MARKS: Final[dict[ExtremeKind, tuple[str, str, str]]] = {
     "smallest": ("▼", "smallest", "Smallest gradient"),
     "largest": ("▲", "largest", "Largest gradient of a row"),
@@ -279,7 +281,11 @@ class _Layout:
             parameters, at = at, at - max(52, ceil(widest) + 4) - GAP
         ins = max((width_of(self._shape(row.shapes_in)) for row in self._table.rows), default=0.0)
         outs = max(
-            (width_of(self._out(row), bold=bool(row.value)) for row in self._table.rows),
+            (
+                width_of(self._out(row), bold=bool(row.value))
+                + (width_of(BETWEEN_RUNS + row.other_value) if row.other_value else 0)
+                for row in self._table.rows
+            ),
             default=0.0,
         )
         ins = ins + 14 if ins and "in" not in left_out else 4
@@ -469,7 +475,10 @@ class _Layout:
             words.append(Words(columns.arrow - 2, base, (("→", "m"),), True, SMALL))
         if text := self._out(row):
             tone = "b" if row.value else "m" if row.is_scalar else muted
-            words.append(Words(columns.arrow + 2, base, ((text, tone),)))
+            parts: list[tuple[str, Tone]] = [(text, tone)]
+            if row.other_value:
+                parts += [(BETWEEN_RUNS, "m"), (row.other_value, "second")]
+            words.append(Words(columns.arrow + 2, base, tuple(parts)))
         if row.parameters and columns.parameters:
             tone = muted or ("m" if row.kind == "row" and not row.own else "")
             if "layer" in row.extremes and "layer" not in row.hidden:
@@ -508,7 +517,7 @@ class _Layout:
         left = room - badge - width_of(title, bold=True) - 8
         parts: list[tuple[str, Tone]] = [(title, "b")]
         if row.tone:  # this is what one has come for
-            parts.append((f"  {cut(row.note, left)}", row.tone))
+            parts.append((f"  {cut(row.note, left, keep_end=False)}", row.tone))
         elif text := _fitting(kind, row.attributes, row.note, left, self._columns.attributes):
             parts.append((f"  {text}", "m"))
         one = Words(x, base, tuple(parts))
@@ -741,7 +750,10 @@ def _gradient_texts(row: Row, tone: Tone) -> tuple[tuple[str, Tone], ...]:
         texts += [("…", "m"), _size(known[-1], texts[0][1])]
     other = next((one for one in row.others if one is not None), None)
     if other is not None and row.kind != "header" and size_text(other) != size_text(known[0]):
-        texts += [(" | ", "m"), (size_text(other), "x" if other.state == BROKEN else "second")]
+        texts += [
+            (BETWEEN_RUNS, "m"),
+            (size_text(other), "x" if other.state == BROKEN else "second"),
+        ]
     return tuple(texts)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 FAMILY: Final = '"Helvetica Neue",Helvetica,Arial,"Liberation Sans",sans-serif'
 
 _NARROW: Final = {
-    191: "'", 222: "ijl", 260: "|", 278: " !,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"',
+    191: "'", 222: "ijl", 260: "|", 278: " \u00a0!,./:;I[\\]ft", 333: "()-`r", 334: "{}", 355: '"',
     389: "*", 469: "^", 500: "Jckssvxyz", 584: "+<=>~×−", 611: "FTZ", 667: "&ABEKPSVXY",
     722: "CDHNRUw", 778: "GOQ", 833: "Mm", 889: "%", 944: "W", 1000: "…→", 1015: "@",
 }  # fmt: skip
@@ -36,16 +36,20 @@ def width_of(text: str, size: float = 12, *, bold: bool = False) -> float:
     return units / 1000 * size * (_BOLD if bold else 1.0) * 1.02
 
 
-def cut(text: str, width: float, size: float = 12, *, bold: bool = False) -> str:
-    """Cut a text to a width, in the middle, where names differ least.
+def cut(
+    text: str, width: float, size: float = 12, *, bold: bool = False, keep_end: bool = True
+) -> str:  # fmt: skip
+    """Cut a text to a width: a name in the middle, where names differ least, a sentence at its end.
 
     >>> cut("encoder.layers.0.self_attention", 120)
     'encoder.l…_attention'
+    >>> cut("class ReLU → Tanh; op relu → tanh", 120, keep_end=False)
+    'class ReLU → Tan…'
     """
     if width_of(text, size, bold=bold) <= width:
         return text
     for left in range(len(text) - 2, 1, -1):
-        head = left // 2
+        head = left // 2 if keep_end else left
         short = f"{text[:head].rstrip('.')}…{text[len(text) - (left - head) :].lstrip('.')}"
         if width_of(short, size, bold=bold) <= width:
             return short

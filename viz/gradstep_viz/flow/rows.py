@@ -69,6 +69,7 @@ class Row:
     shapes_in: list[Shape | None] = field(default_factory=list)
     shapes_out: list[Shape | None] = field(default_factory=list)
     value: str = ""
+    other_value: str = ""
     parameters: int = 0
     own: int = 0
     each: int = 0
@@ -787,8 +788,9 @@ class _Writer:
                 row.note = "checkpointed" if not row.note else row.note
         for row in self._rows:
             if row.kind == "row":
-                notes = (self._facts.mark_of(row.units), self._sharing(row), row.note)
-                row.note = ", ".join(filter(None, notes))
+                mark = self._facts.mark_of(row.units)
+                row.note = ", ".join(filter(None, (mark, self._sharing(row), row.note)))
+                row.tone = "warn" if mark else row.tone
         for unit, nodes in self._facts.outputs.items():
             row = self._rows[self._place[unit]]
             row.is_output = True
@@ -796,7 +798,9 @@ class _Writer:
                 stats = self._graph.statistics.get(node)
                 row.name = printable(self._graph.names[node])
                 if stats is not None and stats.size == 1:
-                    row.value = _number(stats)
+                    row.value, other = _number(stats), self._graph.others.get(node)
+                    if other is not None and _number(other) != row.value:
+                        row.other_value = _number(other)
         self._sum_headers()
 
     def _sharing(self, row: Row) -> str:

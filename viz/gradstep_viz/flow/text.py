@@ -88,7 +88,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     ins, out = (_shape(shapes) for shapes in (row.shapes_in, row.shapes_out))
     shape = f"{ins} → {out}" if ins and out else out
     if row.value:
-        shape = f"= {row.value}"
+        shape = f"= {' | '.join(filter(None, (row.value, row.other_value)))}"
     elif row.is_scalar:
         shape = "scalar"
     known = [one for one in row.gradients if one is not None]
