@@ -248,6 +248,11 @@ def by_choosing(torch: Any, h: Any) -> Any:
     return h.argmax().float()
 
 
+def by_one_hot(torch: Any, h: Any) -> Any:
+    places = h.argmax()
+    return torch.nn.functional.one_hot(places, 2).float()
+
+
 def by_comparing(torch: Any, h: Any) -> Any:
     return (h > 0).float()
 
@@ -271,6 +276,7 @@ CUTS = [
     (by_no_grad, "exp ran under no_grad()", "return h.exp()"),
     (by_integers, "a cast gives numbers of dtype int32", "return h.int().float()"),
     (by_choosing, "argmax gives numbers of dtype int64", "return h.argmax().float()"),
+    (by_one_hot, "argmax gives numbers of dtype int64", "places = h.argmax()"),
     (by_comparing, "h > 0 is True or False", "return (h > 0).float()"),
     (by_numpy, "numpy()", "array = h.detach().numpy() * 2"),
     (by_tolist, "tolist() took a value computed from it", "return torch.tensor(h.tolist())"),

@@ -539,6 +539,32 @@ def test_a_step_function_is_not_checkable_wherever_its_steps_are(
     assert found.verdict == "not checkable"
 
 
+def test_parameters_of_a_module_that_a_function_calls_are_no_mistake(torch: Any) -> None:
+    field = torch.nn.Linear(2, 2)
+
+    class Adjoint(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, y: Any, *parameters: Any) -> Any:
+            ctx.save_for_backward(y, *parameters)
+            return field(y)
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            y, *parameters = ctx.saved_tensors
+            with torch.enable_grad():
+                y = y.detach().requires_grad_()
+                return torch.autograd.grad(field(y), (y, *parameters), g)
+
+    y = torch.ones(3, 2, requires_grad=True)
+    with trace(values=True):
+        loss = Adjoint.apply(y, *field.parameters()).sum()
+    found = check_node(loss, "adjoint")
+    assert found.verdict == "not checkable"
+    assert "its backward raised RuntimeError" in found.sentence
+    loss.backward()
+    assert field.weight.grad is not None
+
+
 def test_a_forward_that_draws_elsewhere_is_not_checkable(checked: Checked) -> None:
     rng = np.random.default_rng(0)
     found = checked(lambda x: x * rng.random(), lambda g, x: g, [1.0])

@@ -11,6 +11,7 @@ import pytest
 import autograd_core as torch
 from gradstep.program.process import run_as_main
 from gradstep.program.target import parse_target
+from gradstep.recording import observing
 from gradstep.recording.facts import Level
 from gradstep.recording.schedule import Schedule
 from gradstep.recording.watcher import Flight
@@ -89,6 +90,19 @@ def test_a_nan_is_explained_from_a_flight_recording(
     assert code == 5
     assert "in backward() call 4, the gradient that sqrt:1 sends on is inf" in told
     assert "; w.grad is nan" in told
+
+
+def test_tensors_for_which_there_was_no_room_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(observing, "TENSORS", 100)
+    path = tmp_path / "run.gsr"
+    w = torch.ones(3, 2, requires_grad=True)
+    with recording(path, Schedule("all", budget=None)):
+        (torch.ones(40, 3) @ w).tanh().square().mean().backward()
+    code, told = ran(capsys, "check", str(path))
+    assert code == 0
+    assert "nothing found in what the recording holds" in told
 
 
 def test_a_recording_tells_what_no_optimizer_has(

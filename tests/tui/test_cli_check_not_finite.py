@@ -97,6 +97,15 @@ def test_a_call_of_grad_is_checked_alike(check: Check) -> None:
     assert "[True, False]" in printed  # the program got what it asked for
 
 
+@pytest.mark.parametrize("option", ["retain_graph", "create_graph"])
+def test_a_call_of_grad_that_keeps_its_graph_is_told_with_the_op(check: Check, option: str) -> None:
+    script = f"{ROOT}print(torch.autograd.grad(loss, [w], {option}=True)[0].isnan().tolist())\n"
+    code, printed = check(script, "--call", "grad:1,2")
+    assert code == 5
+    assert "sqrt:1 train.py:3" in printed
+    assert "[True, False]" in printed
+
+
 def test_a_hook_that_made_it_is_named(check: Check) -> None:
     code, printed = check(BY_A_HOOK)
     assert code == 5

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import trace_taken_out
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
 from autograd_core.op.keywords import torch_form
+from autograd_core.ops.indices.scatter import scatter_number
 from autograd_core.ops.losses import ctc
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
@@ -36,9 +36,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         raise RuntimeError("num_classes should be positive")
     if labels.size and labels.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    trace_taken_out("one_hot()", input)
-    places = labels[..., None] == np.arange(num_classes)
-    return Tensor.from_array(places.astype(np.int64, order="C"))
+    zeros = Tensor.from_array(np.zeros((*labels.shape, num_classes), np.int64))
+    return scatter_number(zeros, shape.unsqueeze(input, -1), -1, 1)
 
 
 def _lengths(given: Any) -> tuple[int, ...]:

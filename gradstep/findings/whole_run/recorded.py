@@ -42,7 +42,8 @@ def facts_of(run: Run) -> Facts:
         for fact in kinds:
             fact.closely(look)
         facts.looked_at.append(index)
-        for finding in findings_of(call.roots, names, facts.given):
+        given = facts.given if known.level == "all" else facts.given - {Numbers}
+        for finding in findings_of(call.roots, names, given):
             if finding.cause not in seen:
                 seen[finding.cause] = None
                 facts.seen.append((title, finding.reason))

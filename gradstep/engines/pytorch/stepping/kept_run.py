@@ -395,7 +395,8 @@ def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRu
     only the nodes that lead to its inputs, or one with a function that runs once; or where it is
     known that not all would be heard of, or that an optimizer steps in it, which cannot be
     undone."""
-    if call.inputs or why_watched_only(call):
+    frees_a_part = call.inputs and not (call.is_grad and call.keep)
+    if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
         walked = _walk(call.arguments.outputs, whole=on_gradients is not None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,6 +17,7 @@ from gradstep.findings.facts import Forward, Graphs, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.statistics import format_range
+from gradstep.recording.errors import NotRecorded
 
 _ENDS: Final = {
     "sigmoid": ((0.0, 1.0), "0 or 1"),
@@ -118,7 +120,9 @@ def find_saturated(subject: Subject) -> Iterator[Reason]:
         result = next((kept for word, kept, state in node.saved()
                        if word == "result" and state == "kept"), None)  # fmt: skip
         tensor = subject.numbers.kept_tensor(node, "result", result) if result is not None else None
-        array = None if tensor is None else array_of(tensor)
+        array = None
+        with suppress(NotRecorded):  # a recording has no room for large ones
+            array = None if tensor is None else array_of(tensor)
         if array is None or array.ndim < 2 or not 0 < array.size <= _MOST:
             continue
         if name == "relu":
