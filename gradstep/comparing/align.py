@@ -92,8 +92,9 @@ def align(one: Graph, other: Graph) -> Alignment:
     _align_cuts(one, other, partners)
     compiled = tuple(_align_compiled(one, other, partners))
     taken = set(partners.tolist())
+    inside = {id for part in compiled for id in part.one}
     for id, pair in one.pairs.items():  # a node of the backward half goes with that of the forward
-        if partners[id] < 0 <= partners[pair]:
+        if partners[id] < 0 <= partners[pair] and id not in inside:
             partner = other.pairs.get(int(partners[pair]), -1)
             if partner >= 0 and partner not in taken:
                 partners[id] = partner
@@ -177,14 +178,15 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
     is_paired = (lambda id: bool(partners[id] >= 0)), there.__contains__
     # of each result that has no partner, where it goes: to which node that has one, and as what
     results: tuple[dict[tuple[int, int], int], ...] = {}, {}
+    which: tuple[dict[tuple[int, int], int], ...] = {}, {}
     for side, graph in enumerate((one, other)):
         for target, given in sources[side].items():
             if not is_paired[side](target):
                 continue
             reader = target if side == 0 else there[target]
-            for nr, source, _ in given:
+            for nr, source, of in given:
                 if graph.kinds[source] == "op" and not is_paired[side](source):
-                    results[side][reader, nr] = source
+                    results[side][reader, nr], which[side][reader, nr] = source, of
     seen: set[int] = set()
     for place, exit in results[1].items():
         if exit in seen or place not in results[0]:
@@ -202,6 +204,14 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
             continue
         for id, partner in exits.items():
             partners[id] = partner
+        number = which[not any(one.stem(id) == COMPILED for id in mine)]
+        for each in places:  # of all gradients of a compiled part, its node tells the first
+            if number[each] == 0:
+                id, partner = results[0][each], results[1][each]
+                partners[id] = partner
+                if id in one.pairs and partner in other.pairs:
+                    partners[one.pairs[id]] = other.pairs[partner]
+                break
         yield Compiled(_whole(one, mine), _whole(other, its))
 
 
@@ -272,11 +282,14 @@ def _align_ops(one: Graph, other: Graph, half: str, partners: Ints) -> None:
         return [id for id in every if kinds[id] == "op" and halves[id] == half and is_free(id)]
 
     gaps = [(ops(one, lambda id: partners[id] < 0), ops(other, lambda id: id not in taken))]
+    # ops before what is compiled have the same inputs, so that what is left comes after it
+    is_compiled = any(COMPILED in map(graph.stem, ids) for graph, ids in zip((one, other), gaps[0]))
     for key in (_key, _op):  # of what is left, a module may have another name
         rest = []
         for mine, theirs in gaps:
             here = (0, 0)
-            both = common(_keys(one, mine, key), _keys(other, theirs, key))
+            keys = _keys(one, mine, key), _keys(other, theirs, key)
+            both = _last_common(*keys) if is_compiled else common(*keys)
             for at, there in [*both, (len(mine), len(theirs))]:
                 if here[0] < at and here[1] < there:
                     rest.append((mine[here[0] : at], theirs[here[1] : there]))
@@ -324,6 +337,16 @@ def common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[tuple[int
         path, (x, y) = _path(one, other, x, y)
         pairs += path
     return pairs
+
+
+def _last_common(one: Sequence[Hashable], other: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Return the places of a common subsequence, of several as long that which comes last.
+
+    >>> common("abab", "ab"), _last_common("abab", "ab")
+    ([(0, 0), (1, 1)], [(2, 0), (3, 1)])
+    """
+    pairs = common(one[::-1], other[::-1])
+    return [(len(one) - 1 - at, len(other) - 1 - there) for at, there in reversed(pairs)]
 
 
 def _path(

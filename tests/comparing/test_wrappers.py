@@ -117,6 +117,40 @@ def test_what_is_compiled_is_compared_by_its_results(kind: str) -> None:
 
 
 @pytest.mark.torch
+def test_a_compiled_part_may_have_several_results() -> None:
+    import torch
+
+    program = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encoder, self.mu, self.logvar = nn.Linear(8, 6), nn.Linear(6, 4), nn.Linear(6, 4)
+        self.decoder = nn.Linear(4, 8)
+    def forward(self, x):
+        h = torch.relu(self.encoder(x))
+        mu, logvar = self.mu(h), self.logvar(h)
+        return self.decoder(mu + torch.exp(0.5 * logvar)), mu, logvar
+model = net = Net()
+WRAP
+x = torch.randn(5, 8)
+reconstruction, mu, logvar = model(x)
+kl = (1 + logvar - mu.pow(2) - logvar.exp()).mean()
+loss = (reconstruction - x).pow(2).mean() - kl
+loss.backward()
+"""
+    runs = [
+        record(torch, program.replace("WRAP", line).splitlines())
+        for line in ("", f"model = {COMPILE.format('net')}")
+    ]
+    comparison = compare(runs[0], runs[1], Tolerance("dtype"))
+    assert comparison.is_equal, report.text(comparison, ("one", "other"), Path())
+    assert len(comparison.compiled) == 1
+
+
+@pytest.mark.torch
 def test_another_number_in_a_compiled_part_is_a_difference() -> None:
     import torch
 
