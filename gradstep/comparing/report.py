@@ -183,9 +183,10 @@ def _looked_at(comparison: Comparison) -> list[str]:
     values = f"{plural(comparison.values, 'value')}, {comparison.same:,} equal"
     lines = [f"looked at: {calls}; {values}; tolerance: {_tolerance(comparison.tolerance)}"]
     if comparison.described:
+        has_all = any(call.level == "all" for call in comparison.shown or ())
         lines.append(
             f"not looked at: the numbers of {plural(comparison.described, 'value')}, which are "
-            "only described (record --values all keeps them)"
+            "only described" + (" (record --values all keeps them)" if not has_all else "")
         )
     if any(comparison.only):
         lines.append(

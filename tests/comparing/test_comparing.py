@@ -153,6 +153,10 @@ def test_what_is_only_described_differs_here_or_earlier(torch: ModuleType, level
     said = report.text(comparison, ("a", "b"), Path())
     assert "first difference, here or earlier: " in said
     assert "gradstep record --call 1 --values all program.py" in said
+    assert ("(record --values all keeps them)" in said) is bool(comparison.described)
+    comparison = compare(record(torch, lines), record(torch, there), Tolerance())
+    comparison.described = 1  # such as what an op in place has overwritten
+    assert "keeps them" not in report.text(comparison, ("a", "b"), Path())
 
 
 def test_a_gradient_that_differs_alone_is_named_with_its_inputs(torch: ModuleType) -> None:
