@@ -95,7 +95,7 @@ def test_a_healthy_program_learns(program: Path, engine: str) -> None:
 
 # PyTorch warns while our frames are the innermost ones, which pytest would take for our warnings
 @pytest.mark.filterwarnings("default")
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, torch=4)
 @without_bugs
 def test_check_finds_nothing_in_a_healthy_program(
     program: Path,

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autograd_core as torch
@@ -110,6 +110,7 @@ def test_samples_keep_the_laws_from_left_to_right(graph: Graph, view: View) -> N
             assert (start.x < end.x) == (line.kind == "value"), "a line that runs the other way"
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(twins(), st.sampled_from(VIEWS))
 def test_random_graphs_keep_the_laws_from_left_to_right(graph: Graph, view: View) -> None:
     picture = make_picture(graph, view)._replace(rankdir="LR")
@@ -231,6 +232,7 @@ def test_a_spine_is_straight_where_skips_join_it() -> None:
     assert len(layout.places) / pages > 4
 
 
+@settings(max_examples=settings().max_examples // 2)
 @given(twins(), st.sampled_from(VIEWS), st.sampled_from([None, True, False]))
 def test_labels_keep_off_boxes_and_each_other(
     graph: Graph, view: View, leaves: bool | None
