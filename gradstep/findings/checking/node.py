@@ -75,7 +75,7 @@ def _check(rules: Rules, node: Any) -> tuple[tuple[InputCheck, ...], str, str]:
         reason = f"its backward raised {type(error).__name__}: {error}"
         # something is not installed, or is the program's and not the copy of it: both may be right
         if isinstance(error, ImportError) or _reads_more(rerun):
-            return (), reason, note
+            return (), f"when run again, {reason}", note
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), "", note
 
 
