@@ -869,8 +869,12 @@ TRACES: Final = (
 ``torch.fx`` with ``make_fx`` and ``torch.export``."""
 RUNS: Final = (("_C.ScriptFunction", "__call__"), ("_C.ScriptMethod", "__call__"))
 """Where it runs what ``torch.jit`` made of such code."""
-COMPILES: Final = (("_dynamo.eval_frame.OptimizeContext", "__call__"),)
-"""What makes a function that compiles another one when it is called."""
+COMPILES: Final = (
+    ("_dynamo.eval_frame.OptimizeContext", "__call__"),
+    ("_dynamo.eval_frame._TorchDynamoContext", "__call__"),
+)
+"""What makes a function that compiles another one when it is called: the first of these that there
+is. Up to PyTorch 2.12, the one inherits it of the other."""
 
 
 def mark_as_compiled(ours: Any) -> None:
