@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, get_args
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
-from gradstep.contract.lookup import engine_of_call, numbers_of, running_of, stepping_of
+from gradstep.contract.lookup import engine_of_call, numbers_of, running_of
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
@@ -191,13 +191,11 @@ class Watcher:
         waits = self._flight is not None and self._schedule.full in _FULL
         if waits and not self._was_troubled:
             is_met = False
-            if running.may_run_user_code(
-                call
-            ):  # it cannot run again: only the loss can tell before
+            if running.may_run_user_code(call):  # not twice: only the loss tells before
                 root = call.roots[0]
                 is_met = self._is_met(numbers_of(root).scalar_statistics(root))
             elif (run := running.kept_run(call)) is not None:
-                if run.is_finite() or _runs_user_code(call):
+                if run.is_finite():
                     run.release()
                     return run.result if call.is_grad else True, None, before
                 run.undo()
@@ -357,12 +355,6 @@ class Watcher:
                 self._sink.add_note(f"the run ended by {failed}")
             self._leaves.end()
             self._sink.add_end()
-
-
-def _runs_user_code(call: BackwardCall) -> bool:
-    """Return whether code of the program's, as a hook, runs in a call, which would run twice."""
-    driver = stepping_of(call).driver(call)
-    return any(driver.runs_user_code(index) for index in range(len(driver.order)))
 
 
 _LONGEST: Final = 1 << 20

@@ -16,8 +16,6 @@ from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
 from gradstep.debugger.snapshot.value import value
-from gradstep.graph.model import Source
-from gradstep.guest.fence import tell
 from gradstep.records import BackwardCall, Gradients
 
 _OF_PLACES: Final = re.compile(r"\b(address|scope|file|line)\b")
@@ -28,8 +26,7 @@ class QuickLook:
 
     Attributes:
         undone: whether the last call ran, and is to run again in a session.  If nothing stops
-            there, because the condition holds at another node, all later ones are left to sessions;
-            so are they where a call turns out to be one that cannot be undone.
+            there, because the condition holds at another node, all later ones are left to sessions.
     """
 
     def __init__(self, breakpoints: Breakpoints) -> None:
@@ -64,13 +61,10 @@ class QuickLook:
         run = running_of(call).kept_run(call, suspicion.hear)
         if run is None:
             return None
-        if suspicion.is_there or not run.whole:
-            if run.repeatable:
-                self.undone = True
-                run.undo()
-                return None
-            self._mistaken = True
-            tell(f"{what_ran_once(call)}: whether it met a condition is not known")
+        if suspicion.is_there or not run.whole:  # no code of the program's has run in it
+            self.undone = True
+            run.undo()
+            return None
         run.release()
         return run.result if call.is_grad else True
 
@@ -85,12 +79,6 @@ class QuickLook:
             if text not in self._known:
                 self._known[text] = parse_predicate(text)
         return [self._known[text] for text in texts]
-
-
-def what_ran_once(call: BackwardCall) -> str:
-    """Name a call that cannot run again, and say why."""
-    where = "" if call.line is None else f" at {Source(*call.line).place}"
-    return f"{call.kind}(){where} cannot run again, for an optimizer stepped in it"
 
 
 class _Suspicion:

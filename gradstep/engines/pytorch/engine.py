@@ -27,16 +27,20 @@ from gradstep.engines.pytorch.kept_forward import (
 )
 from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
-from gradstep.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode, hooks_of
+from gradstep.engines.pytorch.nodes import (
+    TorchGraph,
+    TorchLeaf,
+    TorchNode,
+    hooks_of,
+    runs_user_code,
+)
 from gradstep.engines.pytorch.order import plan_of
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
-    FunctionNode,
     TensorBase,
     base_of,
     functions,
     grad_enabled,
-    hook_tables,
     hooks_of_module,
     part_of_module,
     schema_of,
@@ -219,14 +223,10 @@ class TorchRunning:
             return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
 
     def may_run_user_code(self, call: TorchCall) -> bool:
-        if (current.get() or Origins()).hooks:
-            return True
+        origins = current.get() or Origins()
         with unobserved():
-            return any(
-                isinstance(node, FunctionNode)
-                or (hasattr(node, "variable") and any(hook_tables(node.variable)))
-                for node in nodes_behind(call.arguments.outputs)
-            )
+            nodes = nodes_behind(call.arguments.outputs)
+            return any(runs_user_code(node, origins) for node in nodes)
 
     def reads_unwritten(self, call: TorchCall) -> bool:
         ops = (current.get() or Origins()).ops

@@ -22,6 +22,7 @@ from gradstep.engines.pytorch.private import (
     function_of,
     grad_enabled,
     hook_tables,
+    hooks_after,
     hooks_before,
     kept,
     kept_raw,
@@ -461,6 +462,20 @@ def is_of_program(kind: type) -> bool:
     module = getattr(function_of(kind), "__module__", "")
     in_torch = module.partition(".")[0] == "torch" and not why_opaque(kind)
     return issubclass(kind, FunctionNode) and not in_torch
+
+
+def runs_user_code(origin: Any, origins: Origins) -> bool:
+    """Return whether a node of PyTorch is known to run code of the program's: a Function, a hook,
+    or one that unpacks what it keeps."""
+    if hasattr(origin, "variable"):
+        known = any(hook_tables(origin.variable))
+    else:
+        known = isinstance(origin, FunctionNode) or keeps_packed(origin)
+        if not known and not origins.has_hooks:  # of a leaf they may be older
+            return False
+        known = known or sequence_nr_of(origin) in origins.hooks
+    hooks = () if known else (*hooks_before(origin), *hooks_after(origin))
+    return known or any(type(hook) is not Freed for hook in hooks)
 
 
 def keeps_packed(origin: Any) -> bool:

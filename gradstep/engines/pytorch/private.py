@@ -683,18 +683,28 @@ def kept_beside(nodes: Iterable[Any]) -> list[dict[str, Any]]:
 
 def hooks_before(node: Any) -> Sequence[Any]:
     """Return the hooks that run before a node of PyTorch, on what arrives there."""
+    return _hooks_by(node.register_prehook)
+
+
+def hooks_after(node: Any) -> Sequence[Any]:
+    """Return the hooks that run after a node of PyTorch, on what it sends."""
+    return _hooks_by(node.register_hook)
+
+
+def _hooks_by(register: Callable[[Any], Any]) -> Sequence[Any]:
+    """Return the hooks that a method of a node has registered; no table is made where none has."""
     if _registering is None:
         return ()
     hooks: list[Any] = []
 
     def look(table: Any, _: None) -> tuple[Any, None]:
         if table is None:
-            raise Untold  # and no table is made
+            raise Untold
         hooks.extend(table.values())
         return table, None
 
     with _registering_by(look), suppress(Untold):
-        node.register_prehook(None)
+        register(None)
     return hooks
 
 

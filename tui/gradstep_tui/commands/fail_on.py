@@ -11,11 +11,12 @@ from gradstep.contract.lookup import running_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
-from gradstep.debugger.breakpoints.quick_look import QuickLook, what_ran_once
+from gradstep.debugger.breakpoints.quick_look import QuickLook
 from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.snapshot.value import value
 from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.findings.reports.stop import loss_report, stop_report
+from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_statistics
 from gradstep.guest.fence import tell
 from gradstep.program.calls import call_title
@@ -68,18 +69,21 @@ class FailOn:
             # what is nan at a leaf may have been infinite on the way
             is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
             self._runs_again = bool(self._seen_in or is_near)
-        self._runs_once = not run.repeatable
-        if self._runs_again and not self._runs_once:
+        why_once = ""
+        if not run.repeatable:
+            self._runs_once, why_once = True, "an optimizer stepped in it"
+        elif self._runs_again and not self._seen_in and running_of(call).may_run_user_code(call):
+            why_once = "code of its own ran in it"  # and nothing may come of a second run
+        if self._runs_again and not why_once:
             run.undo()
             return None
         run.release()
         if self._seen_in:
-            raise Failure(
-                f"{what_ran_once(call)}: {self._seen_in} (--fail-on {self._point.condition})",
-                ExitCode.FOUND,
-            )
+            text = f"{_not_again(call, why_once)}: {self._seen_in}"
+            raise Failure(f"{text} (--fail-on {self._point.condition})", ExitCode.FOUND)
         if self._runs_again:
-            tell(f"{what_ran_once(call)}: whether something was infinite on the way is not known")
+            text = _not_again(call, why_once)
+            tell(f"{text}: whether something was infinite on the way is not known")
             self._runs_again = False
         return run.result if call.is_grad else True
 
@@ -139,3 +143,9 @@ def _ran_again(session: Session, why: str = "to find where that began") -> str:
     if not known:
         return f"this pass ran twice, {why}"
     return restore_text(known, f"ran twice, {why}", session.cursor.driver.state.restore_note)
+
+
+def _not_again(call: BackwardCall, why: str) -> str:
+    """Say why a call is not to run again."""
+    where = "" if call.line is None else f" at {Source(*call.line).place}"
+    return f"{call.kind}(){where} cannot run again, for {why}"

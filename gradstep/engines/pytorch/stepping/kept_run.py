@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import suppress
 from functools import lru_cache, partial
 from itertools import chain
 from math import hypot, isfinite
@@ -16,8 +16,8 @@ from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import is_of_program, keeps_packed, why_opaque
-from gradstep.engines.pytorch.origins import current
+from gradstep.engines.pytorch.nodes import keeps_packed, runs_user_code, why_opaque
+from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     TensorBase,
@@ -25,10 +25,8 @@ from gradstep.engines.pytorch.private import (
     functions,
     grad_enabled,
     hook_nodes,
-    hook_tables,
     node_behind,
     norms,
-    see_that_hooks_are_allowed,
     unobserved,
     vector_norm,
 )
@@ -49,7 +47,7 @@ from gradstep.engines.pytorch.tensors import (
     put_gradient,
 )
 from gradstep.guest.collector import collector_paused
-from gradstep.guest.fence import CannotObserve, not_shown, run_of, within_fence
+from gradstep.guest.fence import not_shown, run_of, within_fence
 from gradstep.guest.silence import silence
 
 HELD: Final = 1 << 26
@@ -99,7 +97,7 @@ class KeptRun:
                 self._heard = _Heard(call, walked, on_gradients, copies=is_seen)
         hooks = [] if self._heard is None else self._heard.hooks()
         ran: list[Any] = []
-        runs_once = is_seen or walked.runs_user_code
+        runs_once = is_seen or walked.may_run_user_code
         if runs_once and not call.keep:
             hooks += [(node.register_hook, partial(_note, ran, node)) for node in walked.nodes]
         unhook = hook_nodes(hooks)
@@ -129,8 +127,7 @@ class KeptRun:
             leaves = list(leaves_behind(call.arguments.outputs))
             self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
             self._before.note(leaves)
-        with nullcontext() if self._heard is None else self._heard.inside(call):
-            result = carry_out(call.arguments, self._inside)
+        result = carry_out(call.arguments, self._inside)
         return result if call.is_grad else True
 
     @property
@@ -249,53 +246,36 @@ def _norm(tensor: torch.Tensor, precisely: bool) -> float | None:
 
 
 class _Heard:
-    """Hands the gradients of a pass to ``on_gradients``: what nodes send, and sums of several; one
-    that is not ``alone`` runs inside code of the program's.  It holds ``copies`` of them where that
-    is asked for."""
+    """Hands the gradients of a pass, in which no code of the program's runs, to ``on_gradients``:
+    what nodes send, and sums of several.  It holds ``copies`` of them where that is asked for."""
 
     def __init__(
-        self,
-        call: TorchCall,
-        walked: _Walked,
-        on_gradients: OnGradients,
-        *,
-        copies: bool,
-        alone: bool = True,
+        self, call: TorchCall, walked: _Walked, on_gradients: OnGradients, *, copies: bool
     ) -> None:
-        see_that_hooks_are_allowed(walked.nodes)
-        self.whole = True  # else a pass ran inside, of which not all was heard
+        self.whole = True  # else hearing failed
         self._nodes, self._on_gradients = walked.nodes, on_gradients
-        self._inside = False
         self._copies = copies
         self._held: list[Any] = []
         self._bytes = 0
         senders = Counter(to for following in walked.edges for to in following)
         self._sums: dict[Any, Any] = {to: None for to, count in senders.items() if count > 1}
-        hears_all = not alone or call.is_grad or call.graph
-        left_out = set() if hears_all else self._become_gradients(walked, senders)
+        # to these leaves one gradient comes, and becomes the .grad as it is, which is heard of in
+        # the end: the engine need not copy what nobody else holds
+        left_out = (
+            set()
+            if call.is_grad or call.graph
+            else {
+                node
+                for node, leaf in zip(walked.ends, walked.leaves, strict=True)
+                if senders[node, 0] == 1 and leaf.grad is None
+            }
+        )
         sums = self._sums
         self._wanted = [
             [(nr, to if to in sums else None) for nr, to in enumerate(following)
              if to[0] is not None and to[0] not in left_out]
             for following in walked.edges
         ]  # fmt: skip
-
-    @staticmethod
-    def _become_gradients(walked: _Walked, senders: Counter[Any]) -> set[Any]:
-        """Return the nodes of leaves to which one gradient comes, and becomes the ``.grad`` as it
-        is, which is heard of in the end: the engine need not copy what nobody else holds.
-
-        None, where code of the program's is known that may change a ``.grad`` on the way.
-        """
-        if any(map(is_of_program, walked.kinds)):
-            return set()
-        if any(table for leaf in walked.leaves for table in hook_tables(leaf)):
-            return set()
-        return {
-            node
-            for node, leaf in zip(walked.ends, walked.leaves, strict=True)
-            if senders[node, 0] == 1 and leaf.grad is None
-        }
 
     def hooks(self) -> list[tuple[Callable[[Any], Any], Callable[..., Any]]]:
         """List the hooks that listen, each with the method that registers it."""
@@ -309,8 +289,6 @@ class _Heard:
         self, wanted: list[tuple[int, Any]], sent: tuple[Any, ...], _: tuple[Any, ...]
     ) -> None:
         try:
-            if self._inside:
-                return
             for nr, place in wanted:
                 gradient = sent[nr] if nr < len(sent) else None
                 if self._copies:
@@ -338,27 +316,6 @@ class _Heard:
         held, self._held, self._bytes = self._held, [], 0
         self._on_gradients(held, measured(held, precisely=True))
 
-    @contextmanager
-    def inside(self, call: TorchCall) -> Iterator[None]:
-        """Within it, ``call`` runs inside a node; its gradients are heard of, too, if they can
-        be."""
-        before, self._inside = self._inside, True
-        inner = None
-        with within_fence("a pass inside another one"), unobserved(), suppress(CannotObserve):
-            walked = _walk(call.arguments.outputs, whole=True)
-            if walked is not None:
-                inner = _Heard(call, walked, self._on_gradients, copies=self._copies, alone=False)
-        self.whole = self.whole and inner is not None
-        unhook = hook_nodes([] if inner is None else inner.hooks())
-        try:
-            yield
-        finally:
-            unhook()
-            self._inside = before
-        if inner is not None:
-            inner.end(iter(()))
-            self.whole = self.whole and inner.whole
-
     def end(self, gradients: Iterator[Any]) -> None:
         """Tell of what is left, and of the ``gradients`` that the call has made."""
         self._sums.clear()
@@ -377,8 +334,8 @@ class _Walked(NamedTuple):
     leaves: list[Any]
 
     @property
-    def runs_user_code(self) -> bool:
-        """Whether hooks or Functions of the program's may run in a pass."""
+    def may_run_user_code(self) -> bool:
+        """Whether hooks or Functions of the program's may run in a pass: what is told at once."""
         origins = current.get()
         return (origins is not None and origins.has_hooks) or any(
             issubclass(kind, FunctionNode) for kind in self.kinds
@@ -393,21 +350,28 @@ def _note(ran: list[Any], node: Any, sent: Any, _: Any) -> None:
 def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
     only the nodes that lead to its inputs, or one with a function that runs once; or where it is
-    known that not all would be heard of, or that an optimizer steps in it, which cannot be
-    undone."""
+    known that not all would be heard of, as code of the program's runs, or that an optimizer steps
+    in it, which cannot be undone."""
     frees_a_part = call.inputs and not (call.is_grad and call.keep)
     if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
-        walked = _walk(call.arguments.outputs, whole=on_gradients is not None)
-        if walked is None or any(map(has_late_hooks, walked.leaves)):
+        walked = _walk(call.arguments.outputs)
+        if any(_why_opaque(kind).startswith("compiled") for kind in walked.kinds):
             return None
+        if any(map(has_late_hooks, walked.leaves)):
+            return None
+        origins = current.get() or Origins()
+        if on_gradients is not None and any(
+            runs_user_code(node, origins) for node in (*walked.nodes, *walked.ends)
+        ):
+            return None
+        let_go_in_parts(walked.nodes, walked.edges)
     return KeptRun(call, walked, on_gradients)
 
 
-def _walk(roots: Any, whole: bool) -> _Walked | None:
-    """Walk over the nodes behind some roots; None where one is of a compiled function, or with
-    ``whole`` one in which another pass runs."""
+def _walk(roots: Any) -> _Walked:
+    """Walk over the nodes behind some roots."""
     waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
     seen = {node for node in waiting if node is not None}
     waiting = list(seen)
@@ -428,8 +392,4 @@ def _walk(roots: Any, whole: bool) -> _Walked | None:
             if target is not None and target not in seen:
                 seen.add(target)
                 waiting.append(target)
-    refused = ("compiled", "checkpoint") if whole else ("compiled",)
-    if any(_why_opaque(kind).startswith(refused) for kind in kinds):
-        return None
-    let_go_in_parts(nodes, edges)
     return walked
