@@ -6,9 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
+from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.names import Names
+from gradstep.contract.op_records import Origin, Record, reachable
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.finding import Reason, Rule
@@ -42,6 +45,27 @@ class Look:
     def line(self) -> Source | None:
         """The line that made the call."""
         return self.facts.line
+
+    @cached_property
+    def origins(self) -> dict[Origin, Any]:
+        """The losses that were traced, by what they came from."""
+        return {
+            seen.record: loss
+            for loss, seen in zip(
+                self.losses, self.engine.reading.tensors(self.losses), strict=True
+            )
+            if isinstance(seen.record, tuple)
+        }
+
+    @cached_property
+    def records(self) -> list[Record]:
+        """The records of the forward pass, in the order in which they were made."""
+        return reachable([record for record, _ in self.origins])
+
+    @cached_property
+    def values(self) -> ForwardValues:
+        """What is known of the numbers in it."""
+        return ForwardValues(self.engine.reading, self.origins)
 
 
 class Given:
