@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from gradstep.capturing import capture
     from gradstep.console.session import Session
     from gradstep.contract.tracing import scope, trace
-    from gradstep.findings import check, lint, why
+    from gradstep.findings import why
     from gradstep.graph import Graph
     from gradstep.program.recording import record
+    from gradstep.program.watching import check, watch
     from gradstep_tui import debug
     from gradstep_viz import film, render, to_graphviz
     from gradstep_viz.plots import plot
@@ -42,13 +43,13 @@ __all__ = [
     "check",
     "debug",
     "film",
-    "lint",
     "plot",
     "record",
     "render",
     "scope",
     "to_graphviz",
     "trace",
+    "watch",
     "why",
 ]
 
@@ -56,10 +57,9 @@ _HOMES = {
     "Graph": "gradstep.graph",
     "Session": "gradstep.console.session",
     "capture": "gradstep.capturing",
-    "check": "gradstep.findings",
+    "check": "gradstep.program.watching",
     "debug": "gradstep_tui",
     "film": "gradstep_viz",
-    "lint": "gradstep.findings",
     "load_ipython_extension": "gradstep_tui.notebook",
     "plot": "gradstep_viz.plots",
     "record": "gradstep.program.recording",
@@ -68,6 +68,7 @@ _HOMES = {
     "to_graphviz": "gradstep_viz",
     "trace": "gradstep.contract.tracing",
     "unload_ipython_extension": "gradstep_tui.notebook",
+    "watch": "gradstep.program.watching",
     "why": "gradstep.findings",
 }
 

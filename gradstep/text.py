@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from functools import lru_cache
-from typing import Final
+from functools import lru_cache, wraps
+from typing import Any, Final, TypeVar, cast
 
+F = TypeVar("F", bound=Callable[..., Any])
 WIDTH: Final = 80
 """Columns of a terminal, for which texts are written."""
 
@@ -77,6 +78,35 @@ def did_you_mean(
     closest = get_close_matches(text.lower(), by_lower, n=most, cutoff=cutoff)
     meant = ", ".join(printable(by_lower[word]) for word in closest)
     return f"did you mean {meant}?" if closest else otherwise
+
+
+def suggests(function: F) -> F:
+    """Have a function that gets a keyword which it does not take name one that looks like it.
+
+    >>> @suggests
+    ... def draw(*, view="both"): ...
+    >>> draw(veiw="forward")
+    Traceback (most recent call last):
+    TypeError: draw() got an unexpected keyword argument 'veiw'; did you mean view?
+    """
+    code, more = function.__code__, getattr(function, "__signature__", None)
+    taken = frozenset(
+        code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if more is None
+        else more.parameters
+    )
+
+    @wraps(function)
+    def called(*given: Any, **named: Any) -> Any:
+        for name in named.keys() - taken:
+            hint = did_you_mean(name, taken)
+            raise TypeError(
+                f"{function.__name__}() got an unexpected keyword argument {name!r}"
+                f"{hint and f'; {hint}'}"
+            )
+        return function(*given, **named)
+
+    return cast("F", called)
 
 
 def printable(text: str) -> str:

@@ -25,4 +25,4 @@ print(*model.state_dict())
 
 with trace(values=True):
     y = model(torch.ones(4, 3)).sum()
-print({result.verdict for result in check(y)})
+print({result.verdict for result in check(y).derivatives})

@@ -22,5 +22,5 @@ with trace(values=True):
     y = log_cosh(x, scale=0.5).sum()
 
 print(y.grad_fn.next_functions[0][0].name())
-for result in check(y):
+for result in check(y).derivatives:
     print(result.address, result.verdict)

@@ -7,6 +7,7 @@ from weakref import proxy
 
 from gradstep.console import open_console
 from gradstep.console.completing import complete
+from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Reply
 
@@ -59,10 +60,20 @@ class Session(PassSession):
 
     _carry_out: Callable[[str, str], Reply] | None = None
 
-    def do(self, line: str, place: str = "") -> Reply:
+    def do(self, line: str) -> Reply:
         """Run one command, such as ``next 10``. An empty line repeats the last one.
 
-        ``place`` is the location of a line that was read from a file.
+        Raises:
+            CommandError: it is no command, or cannot be carried out.
+        """
+        reply = self.reply(line)
+        if reply.error:
+            raise CommandError(reply.text)
+        return reply
+
+    def reply(self, line: str, place: str = "") -> Reply:
+        """Do the same for a front end: what is wrong with the line comes back as an error, never
+        raised. ``place`` is the location of a line that was read from a file.
         """
         if self._carry_out is None:
             self._carry_out = open_console(proxy(self)).do  # a cycle would keep the graph alive

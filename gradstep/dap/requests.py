@@ -415,7 +415,7 @@ class Requests:
         """Carry out a line of the command language."""
         before, edits = place_of(session), session.edit.records
         self.wants_stop = False
-        reply = session.do(line)
+        reply = session.reply(line)
         self.tell_messages()
         if reply.error:
             raise Refused(reply.text)

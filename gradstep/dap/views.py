@@ -407,7 +407,7 @@ class _edits:
 
 
 def _carry_out(session: Session, line: str) -> None:
-    reply = session.do(line)
+    reply = session.reply(line)
     if reply.error:
         raise Refused(_last_line(reply.text))
 

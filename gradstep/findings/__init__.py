@@ -1,4 +1,4 @@
-"""What is wrong with a gradient, and why: ``check``, ``lint`` and ``why``.
+"""What is wrong with a gradient, and why: rules, reports, and ``why``.
 
 ``rules`` has one file for each mistake, ``linting`` looks for those of a graph before its pass,
 ``checking`` compares derivatives with finite differences, ``reports`` explain stops and gradients.
@@ -10,26 +10,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from gradstep.findings.checking import InputCheck, NodeCheck, check, check_node
+    from gradstep.findings.checking import InputCheck, NodeCheck, check_derivatives, check_node
     from gradstep.findings.finding import Finding
-    from gradstep.findings.linting import lint
+    from gradstep.findings.report import CheckFailed, Report
     from gradstep.findings.reports.why import Explanation, why
 
 __all__ = [
+    "CheckFailed",
     "Explanation",
     "Finding",
     "InputCheck",
     "NodeCheck",
-    "check",
+    "Report",
+    "check_derivatives",
     "check_node",
-    "lint",
     "why",
 ]
 
 _HOMES = {
-    "checking": ("InputCheck", "NodeCheck", "check", "check_node"),
+    "checking": ("InputCheck", "NodeCheck", "check_derivatives", "check_node"),
     "finding": ("Finding",),
-    "linting": ("lint",),
+    "report": ("CheckFailed", "Report"),
     "reports.why": ("Explanation", "why"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from textwrap import indent, wrap
 from typing import Final
 
@@ -10,7 +10,7 @@ from gradstep.findings.finding import Meaning
 from gradstep.findings.rules.graph import RULES as GRAPH_RULES
 from gradstep.findings.rules.graph.lost_graph import NO_GRAPH
 from gradstep.findings.rules.run import RULES as RUN_RULES
-from gradstep.text import WIDTH
+from gradstep.text import WIDTH, did_you_mean
 
 _SEVERITIES: Final = ("error", "warning", "info")
 
@@ -26,6 +26,19 @@ def _meanings() -> Mapping[str, Meaning]:
 
 MEANINGS: Final = _meanings()
 """By code, errors first."""
+
+
+def require_codes(codes: Iterable[str]) -> None:
+    """See that there are findings of these codes.
+
+    >>> require_codes(["stale_grad"])
+    Traceback (most recent call last):
+    ValueError: there is no finding 'stale_grad'; did you mean 'stale-grad'?
+    """
+    for code in codes:
+        if code not in MEANINGS:
+            hint = did_you_mean(code, MEANINGS) or "gradstep explain lists them"
+            raise ValueError(f"there is no finding '{code}'; {hint}")
 
 
 def explanation(code: str) -> str:

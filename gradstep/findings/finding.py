@@ -185,9 +185,11 @@ class Finding:
     """One finding about a graph, or a run: what a reason says.
 
     An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
+    ``call`` is the title of the call that shows it, "" where the whole run, or one graph, does.
     """
 
     reason: Reason
+    call: str = ""
 
     @property
     def count(self) -> int:

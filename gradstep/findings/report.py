@@ -6,21 +6,27 @@ import json
 import linecache
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from math import isfinite
 from pathlib import Path
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from gradstep.capturing.names import Names
+from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import operation_at
+from gradstep.findings.checking import NodeCheck, check_derivatives
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.facts import Facts, Forward, Graphs, Numbers, Objects
-from gradstep.findings.finding import Finding, Fix, Level, Program, Severity
+from gradstep.findings.finding import SEVERITIES, Finding, Fix, Level, Program, Severity
+from gradstep.findings.linting import findings_of
+from gradstep.findings.listing import Listing
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.overview import Overview, overview
-from gradstep.findings.rules.run.derivatives import Checks
+from gradstep.findings.rules.run.derivatives import Checks, wrong_among
 from gradstep.findings.rules.run.not_finite import InCall
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.findings.whole_run.recorded import facts_of
@@ -39,17 +45,24 @@ VERSION: Final = 1
 _IGNORED: Final = re.compile(r"#\s*gradstep:\s*ignore\[([\w\s,-]+)\]")
 
 
+class CheckFailed(AssertionError):
+    """A check has findings; ``report`` is what it says."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__(report.text())
+        self.report = report
+
+
 @dataclass(frozen=True)
-class Checked:
-    """What ``gradstep check`` says of a target.
+class Report:
+    """What ``gradstep check`` says of a target, and :func:`gradstep.check` of an object.
 
     Attributes:
         target: as the command was given it.
-        findings: what was found, worst first, each with the title of the call that shows it, "" of
-            the whole run.
+        findings: what was found, worst first, notes included.
         calls: how many calls of ``backward()`` and ``autograd.grad()`` there were.
         looked_at, not_looked_at: in words.
-        next: the command that shows more.
+        next: the command that shows more, "" where there is none.
         failure: what ended the program, in words.
         loss: the first loss, None where there is none.
         learning: the names of the leaves that got a gradient which is not 0.
@@ -59,10 +72,14 @@ class Checked:
         is_recorded: whether it is a recording that was looked at.
         verdicts: what became of the fix of a finding that was tried: "" where it is verified, else
             why not.
+        derivatives: of a loss, what finite differences say of each op, in the order of the
+            backward pass.
+        error: what ended the function, or the block, that was looked at.
+        in_python: whether it was asked for in Python, and not by a command.
     """
 
     target: str
-    findings: tuple[tuple[str, Finding], ...]
+    findings: tuple[Finding, ...]
     calls: int
     looked_at: str
     not_looked_at: tuple[str, ...]
@@ -75,17 +92,42 @@ class Checked:
     overview: Overview | None = None
     is_recorded: bool = False
     verdicts: Mapping[Finding, str] = field(default_factory=dict)
+    derivatives: Listing[NodeCheck] = field(default=Listing())
+    error: BaseException | None = None
+    in_python: bool = False
 
     @property
-    def bad(self) -> list[tuple[str, Finding]]:
+    def bad(self) -> list[Finding]:
         """The errors and warnings."""
-        return [pair for pair in self.findings if pair[1].is_bad]
+        return [finding for finding in self.findings if finding.is_bad]
 
-    def text(self, here: Path, *, everything: bool = False) -> str:
+    def raise_for(self, severity: Severity = "warning") -> None:
+        """See that nothing was found that is so bad, or worse, and that nothing was raised.
+
+        Raises:
+            CheckFailed: something was found. The message is the report.
+            BaseException: :attr:`error`, where that is all.
+        """
+        if severity not in SEVERITIES:
+            raise ValueError(f"severity is one of {', '.join(SEVERITIES)}, not {severity!r}")
+        worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
+        if any(finding.severity in worst for finding in self.findings):
+            raise CheckFailed(self) from self.error
+        if self.error is not None:
+            raise self.error
+
+    def __repr__(self) -> str:
+        return self.text()
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
+
+    def text(self, here: Path | None = None, *, everything: bool = False) -> str:
         """Return the report for a person, with the notes if ``everything``; files are named as seen
-        from ``here``."""
+        from ``here``, by default the current directory."""
+        here = here or Path.cwd()
         bad, notes = self.bad, len(self.findings) - len(self.bad)
-        counts = Counter(finding.severity for _, finding in bad)
+        counts = Counter(finding.severity for finding in bad)
         kinds: tuple[Severity, ...] = ("error", "warning")
         totals = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
         blocks = [f"{self.target}: {totals or self._nothing()}"]
@@ -93,10 +135,10 @@ class Checked:
             "\n".join(
                 [
                     finding_text(finding, here, marked(finding), self._fix(finding)),
-                    *([f"  in {title}"] if title else []),
+                    *([f"  in {finding.call}"] if finding.call else []),
                 ]
             )
-            for title, finding in (self.findings if everything else bad)
+            for finding in (self.findings if everything else bad)
         ]
         last = [f"looked at: {self.looked_at}"]
         if not bad and self.overview is not None:
@@ -104,10 +146,12 @@ class Checked:
         if self.not_looked_at:
             last.append(f"not looked at: {'; '.join(self.not_looked_at)}")
         if notes and not everything:
-            last.append(f"{plural(notes, 'note')}: --all lists {'it' if notes == 1 else 'them'}")
+            how = "text(everything=True)" if self.in_python else "--all"
+            last.append(f"{plural(notes, 'note')}: {how} lists {'it' if notes == 1 else 'them'}")
         if bad:
-            last.append(f"what it means: gradstep explain {bad[0][1].code}")
-        return "\n\n".join([*blocks, "\n".join([*last, f"next: {self.next}"])])
+            last.append(f"what it means: gradstep explain {bad[0].code}")
+        last += [f"next: {self.next}"] if self.next else []
+        return "\n\n".join([*blocks, "\n".join(last)])
 
     def _nothing(self) -> str:
         """Say that nothing was found, and no more than that."""
@@ -132,7 +176,7 @@ class Checked:
 
     def fixable(self) -> list[Finding]:
         """Return the errors and warnings whose fixes may be made."""
-        return [finding for _, finding in self.bad if self.level(finding) in ("safe", "unsafe")]
+        return [finding for finding in self.bad if self.level(finding) in ("safe", "unsafe")]
 
     def _fix(self, finding: Finding) -> list[str]:
         """Say what is known of the fix of a finding."""
@@ -149,10 +193,11 @@ class Checked:
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
-        return "\n".join(one_line(finding, here) for _, finding in self.bad)
+        return "\n".join(one_line(finding, here) for finding in self.bad)
 
-    def json(self, here: Path) -> str:
+    def json(self, here: Path | None = None) -> str:
         """Return a JSON document, notes included; its schema is in the documentation."""
+        here = here or Path.cwd()
 
         def place(source: Source | None) -> dict[str, Any] | None:
             name = place_text(source, here).rpartition(":")[0]
@@ -162,14 +207,14 @@ class Checked:
             {
                 "code": finding.code, "severity": finding.severity, "what": finding.what,
                 "remedy": finding.remedy, "details": finding.details, "at": place(finding.source),
-                "other": place(finding.other), "call": title, "node": finding.address,
+                "other": place(finding.other), "call": finding.call, "node": finding.address,
                 "leaves": list(finding.leaves), "count": finding.count,
                 "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
                 "began": _began(finding), "finds": _finds(finding),
                 "level": self.level(finding),
                 "verified": not self.verdicts[finding] if finding in self.verdicts else None,
             }
-            for title, finding in self.findings
+            for finding in self.findings
         ]  # fmt: skip
         document = {
             "version": VERSION, "target": self.target, "calls": self.calls, "findings": findings,
@@ -224,23 +269,27 @@ class Scope(NamedTuple):
         ended_by: what ended the run early, "" where nothing did.
         failure: what ended the program, "" if it ran to its end; ``findings`` say why.
         has_failed: whether a defect of ours was told already.
+        error: what ended the program, where whoever asks has to get it.
+        in_python: whether it was asked for in Python, and no command could run the program again.
     """
 
     program: Program
-    ignored: Sequence[str] = ()
+    ignored: Collection[str] = ()
     is_whole: bool = True
     is_own_pass: bool = False
     ended_by: str = ""
     failure: str = ""
     findings: Sequence[Finding] = ()
     has_failed: bool = False
+    error: BaseException | None = None
+    in_python: bool = False
 
 
-def report_on_run(facts: Facts, scope: Scope) -> Checked:
+def report_on_run(facts: Facts, scope: Scope) -> Report:
     """Return what is said of a run that was watched."""
     concluded = conclusions(facts)
-    codes = {finding.code for _, finding in concluded}
-    concluded[:0] = [("", finding) for finding in scope.findings if finding.code not in codes]
+    codes = {finding.code for finding in concluded}
+    concluded[:0] = [finding for finding in scope.findings if finding.code not in codes]
     findings = left(concluded, scope.ignored, scope.program)
     calls = list(facts.run.calls())
     closely = len(facts.looked_at)
@@ -249,16 +298,42 @@ def report_on_run(facts: Facts, scope: Scope) -> Checked:
     looked_at = f"{plural(len(calls), 'call')} on {lines}{some}" if calls else "no backward() ran"
     if scope.is_own_pass:
         looked_at = f"{scope.program.target}.backward()"
-    return Checked(
+    return Report(
         scope.program.target, tuple(findings), len(calls),
-        f"{looked_at}{_derivatives(facts)}",
+        f"{looked_at}{_derivatives(facts[Checks].nodes)}",
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
-        _next(scope.program, findings, calls), scope.failure, _first_loss(calls),
-        _learning(facts.run, calls), *_rules(facts), overview(facts.run),
+        "" if scope.in_python else _next(scope.program, findings, calls), scope.failure,
+        _first_loss(calls),
+        _learning(facts.run, calls), *_rules(facts), overview(facts.run), error=scope.error,
+        in_python=scope.in_python,
     )  # fmt: skip
 
 
-def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Checked:
+def report_on_graph(roots: Any, names: Names, ignored: Collection[str]) -> Report:
+    """Return what the graph of ``roots`` tells before its pass, without findings of the
+    ``ignored`` codes.
+
+    Raises:
+        NotInGraph: a root requires no gradient.
+    """
+    tensors, _ = tensors_in(roots)
+    name = ", ".join(names.of(tensor) or "loss" for tensor in tensors)
+    nodes = check_derivatives(tensors, names=names)
+    reasons = [reason.seen_by(names) for reason in wrong_among(nodes)]
+    findings = [*map(Finding, reasons), *findings_of(tensors, names)]
+    findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
+    kept = left(findings, ignored, Program(name))
+    why_not = sorted({node.why_not for node in nodes if node.verdict == "not checkable"})
+    leaf = next((leaf for each in kept if each.is_bad for leaf in each.leaves), "")
+    return Report(
+        name, tuple(kept), 0, f"the graph of {name}{_derivatives(nodes)}",
+        (*why_not[:_REASONS], "what only a run shows (gradstep.watch)"),
+        f"gradstep.why({name}, {leaf!r})" if leaf else f"gradstep.Session({name})",
+        derivatives=nodes, in_python=True,
+    )  # fmt: skip
+
+
+def report_on_recording(run: FileRun, target: str, ignored: Collection[str]) -> Report:
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
     calls, facts = list(run.calls()), facts_of(run)
     program = Program(target)
@@ -271,7 +346,7 @@ def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Ch
     bad = [code for code in sorted(codes) if MEANINGS[code].severity != "info"]
     left_out += [f"what is {', '.join(bad)}"] if bad else []
     failure = next((call.error for call in reversed(calls) if call.error), "").partition(":")[0]
-    return Checked(
+    return Report(
         target, tuple(findings), len(calls),
         f"the losses of {plural(len(calls), 'call')}, and {leaves} in them{graphs}",
         tuple(left_out), _after_recording(run, program, findings, calls),
@@ -283,12 +358,12 @@ def report_on_recording(run: FileRun, target: str, ignored: Sequence[str]) -> Ch
 def _after_recording(
     run: FileRun,
     program: Program,
-    findings: Sequence[tuple[str, Finding]],
+    findings: Sequence[Finding],
     calls: Sequence[CallFacts],
 ) -> str:
     """Return the command that shows more: where nothing was found, the one that runs the program
     that was recorded, if it has one."""
-    if run.header.command and not any(finding.is_bad for _, finding in findings):
+    if run.header.command and not any(finding.is_bad for finding in findings):
         return Program.of(run.header.command).command("check")
     return _next(program, findings, calls)
 
@@ -314,10 +389,10 @@ def _learning(run: Run, calls: Sequence[CallFacts]) -> tuple[str, ...]:
     )
 
 
-def _derivatives(facts: Facts) -> str:
+def _derivatives(nodes: Sequence[NodeCheck]) -> str:
     """Say how many derivatives were compared with finite differences."""
-    own = {(check.op, check.rule) for check in facts[Checks].nodes if check.rule is not None}
-    others = [check for check in facts[Checks].nodes if check.rule is None]
+    own = {(check.op, check.rule) for check in nodes if check.rule is not None}
+    others = [check for check in nodes if check.rule is None]
     right = sum(other.verdict == "right" for other in others)
     compared = [plural(len(own), "custom Function")] if own else []
     if others:
@@ -337,7 +412,8 @@ def _not_looked_at(facts: Facts, scope: Scope, rest: int) -> Iterator[str]:
     if not scope.is_whole:
         yield "calls that --call leaves out"
     if not any(check.rule is None for check in facts[Checks].nodes):
-        yield "derivatives of built-in ops (--derivatives)"
+        how = "gradstep.check(loss)" if scope.in_python else "--derivatives"
+        yield f"derivatives of built-in ops ({how})"
     reasons = {check.why_not for check in facts[Checks].nodes if check.verdict == "not checkable"}
     yield from sorted(reasons)[:_REASONS]
     if rest:
@@ -353,17 +429,15 @@ def _incomplete(facts: Facts) -> Iterator[str]:
 _REASONS: Final = 3
 
 
-def _next(
-    program: Program, findings: Sequence[tuple[str, Finding]], calls: Sequence[CallFacts]
-) -> str:
+def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFacts]) -> str:
     """Return the command that shows more, with the names of this program."""
-    for title, finding in findings:
+    for finding in findings:
         if finding.is_bad and isinstance(finding.reason, InCall):
             return finding.reason.shows
         if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
             return finding.reason.finds or program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
-        number = title.rpartition(" ")[2] if title else "1"
+        number = finding.call.rpartition(" ")[2] if finding.call else "1"
         if finding.is_bad and name and number.isdecimal():
             call = f" --call {number}" if number != "1" else ""
             return program.command(f"why{call}", name)
@@ -387,14 +461,12 @@ def one_line(found: Finding, here: Path) -> str:
     return f"{place}: {found.severity}: {found.what} [{found.code}]".removeprefix(": ")
 
 
-def left(
-    findings: Sequence[tuple[str, Finding]], ignored: Sequence[str], program: Program
-) -> list[tuple[str, Finding]]:
+def left(findings: Sequence[Finding], ignored: Collection[str], program: Program) -> list[Finding]:
     """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
     ``# gradstep: ignore[cut]``; the commands of the others name ``program``."""
     return [
-        (title, finding.for_program(program))
-        for title, finding in findings
+        finding.for_program(program)
+        for finding in findings
         if finding.code not in ignored and finding.code not in set(_ignored_at(finding))
     ]
 

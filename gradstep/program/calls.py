@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from threading import current_thread
-from typing import Final, Generic, NamedTuple, TypeVar
+from threading import Lock, Thread, current_thread
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from gradstep.capturing import View
 from gradstep.capturing.names import Names, caller_names
@@ -133,10 +134,10 @@ class InterceptedCall(NamedTuple):
         return call_title(self.call.kind, self.number)
 
 
-def _names_for(call: BackwardCall) -> Names:
-    """Return the names in the program; a number without one whose ``backward()`` is called is the
-    loss."""
-    names = caller_names()
+def _names_for(call: BackwardCall, others: Mapping[str, Any]) -> Names:
+    """Return the names in the program, and those of ``others``; a number without one whose
+    ``backward()`` is called is the loss."""
+    names = caller_names(others)
     if not call.is_grad and len(call.roots) == 1:
         root = engine_of_call(call).reading.user_tensor(call.roots[0])
         if is_tensor(root) and all(size == 1 for size in root.shape):
@@ -203,8 +204,10 @@ class Calls:
         ours: tuple[type[Exception], ...],
         look: Look | None = None,
         rests: Callable[[], bool] | None = None,
+        variables: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self._process = os.getpid()
+        self._variables = variables
         self._handle = handle
         self._look = look
         self._requested = requested
@@ -298,7 +301,8 @@ class Calls:
             engine_of_call(call).settle_trace()
             like = self._places_from(call)
             # names take a while to find, and are not needed where all is well
-            intercepted = InterceptedCall(self.counts[call.kind], call, _names_for(call), like)
+            names = _names_for(call, self._variables)
+            intercepted = InterceptedCall(self.counts[call.kind], call, names, like)
             answer, shows = self._handle(intercepted), True
         if answer is False:
             found_gradients = carried_out(partial(running_of(call).run, call))
@@ -354,6 +358,27 @@ class Calls:
         )
 
 
+_followed: Final[list[Thread]] = []
+"""The one thread whose calls are followed, once for each that asks for it: what PyTorch is told to
+ask is one for the whole process, and comes and goes in order."""
+
+
+def _follow(thread: Thread) -> bool:
+    """Follow the calls of a thread, unless those of another one are: then tell, return False."""
+    with _begins:
+        if not _followed or _followed[-1] is thread:
+            _followed.append(thread)
+            return True
+    tell(
+        f"backward() in the thread {thread.name!r} is not followed, for that of "
+        f"{_followed[-1].name!r} is"
+    )
+    return False
+
+
+_begins: Final = Lock()
+
+
 @contextmanager
 def intercepting(
     handle: Handle,
@@ -366,19 +391,25 @@ def intercepting(
     defers: bool = False,
     lines: bool = True,
     rests: Callable[[], bool] | None = None,
+    variables: Mapping[str, Any] = MappingProxyType({}),
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
     ``values``, ``budget``, ``defers`` and ``lines`` are as for :func:`~gradstep.trace`;
-    ``look`` may carry out a call first.  Where lines and modules need not be noted in every call,
+    ``look`` may carry out a call first.  ``variables`` are objects of the program that its frames
+    may not have, by name.  Where lines and modules need not be noted in every call,
     ``rests`` says whether that is so now.
 
-    :class:`ScriptDone` is absorbed here.
+    :class:`ScriptDone` is absorbed here. Where another thread is followed, nothing is handed over.
 
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours, look, rests)
+    calls = Calls(handle, requested, ours, look, rests, variables)
+    if not _follow(current_thread()):
+        with asking(None):
+            yield calls
+        return
     listen(calls.tell_of_thread)
     try:
         with (
@@ -393,6 +424,7 @@ def intercepting(
             raise
     finally:
         stop_listening(calls.tell_of_thread)
+        _followed.pop()
     if calls.failure is not None:
         raise calls.failure
 

@@ -29,6 +29,7 @@ from gradstep.recording.facts import Header, Level
 from gradstep.recording.schedule import BUDGET, Schedule
 from gradstep.recording.watcher import Flight, Watcher
 from gradstep.recording.writing import MAX_SIZE, FileSink
+from gradstep.text import suggests
 
 _EVERY_CALL = CallSelector(None, ("backward", "grad"))
 
@@ -189,6 +190,7 @@ class Recording:
         self._within.callback(put_back)
 
 
+@suggests
 def record(
     path: str | os.PathLike[str] = "run.gsr",
     *,

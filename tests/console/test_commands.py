@@ -40,7 +40,7 @@ def answers(session: Session, *lines: str) -> str:
     """The answer to the last line; none may be an error."""
     text = ""
     for line in lines:
-        reply = session.do(line)
+        reply = session.reply(line)
         assert not reply.error, reply.text
         text = reply.text
     return text
@@ -68,7 +68,7 @@ def test_no_word_or_abbreviation_is_taken_twice() -> None:
 def test_gdbs_abbreviations_and_unique_beginnings_are_understood(
     session: Session, short: str, word: str | None
 ) -> None:
-    reply = session.do(f"help {short}")
+    reply = session.reply(f"help {short}")
     if word is None:
         assert reply.error
     else:
@@ -184,7 +184,7 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
 def test_an_error_points_at_the_wrong_word(
     session: Session, line: str, wrong: str, said: str
 ) -> None:
-    reply = session.do(line)
+    reply = session.reply(line)
     assert reply.error
     first, second, *rest = reply.text.splitlines()
     assert first == line
@@ -198,7 +198,7 @@ def test_an_error_points_at_the_wrong_word(
 
 @pytest.mark.parametrize("line", ["down", "up"])
 def test_the_ends_of_the_path_are_told(session: Session, line: str) -> None:
-    reply = session.do(line)
+    reply = session.reply(line)
     assert reply.error
     assert "goes no further" in reply.text
 
@@ -208,7 +208,7 @@ def test_the_ends_of_the_path_are_told(session: Session, line: str) -> None:
 )
 def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str) -> None:
     answers(session, "continue")
-    reply = session.do(line)
+    reply = session.reply(line)
     assert reply.error
     assert "the pass is over" in reply.text.lower()
     answers(session, "print 0.weight.grad.rms", "info node #1", "frame #1", "print rms", "where")
@@ -230,7 +230,7 @@ def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str
 )  # fmt: skip
 def test_commands_move(session: Session, lines: str, position: int) -> None:
     answers(session, *lines.split(";"))
-    assert session.position == position, session.do("order").text
+    assert session.position == position, session.reply("order").text
 
 
 def test_what_moves_stops_at_a_catch_and_hears_log_points(torch: Any) -> None:
@@ -247,7 +247,7 @@ def test_what_moves_stops_at_a_catch_and_hears_log_points(torch: Any) -> None:
 def test_finish_where_there_is_no_module_is_refused(session: Session) -> None:
     assert answers(session, "reverse-finish").startswith("nothing is left to undo")
     for line, node in (("finish", "#1"), ("next", ""), ("finish", "#2"), ("reverse-finish", "#1")):
-        reply = session.do(line)
+        reply = session.reply(line)
         assert reply.error == bool(node)
         assert not node or reply.text.startswith(f"{node} is in no module: there is no end to run")
     answers(session, "next", "finish")
@@ -467,11 +467,11 @@ def test_lint_does_not_blame_the_pass_for_its_own_gradients(torch: Any) -> None:
     ],
 )
 def test_a_condition_is_no_place(session: Session, line: str, remedy: str) -> None:
-    reply = session.do(line)
+    reply = session.reply(line)
     assert reply.error
     assert f"did you mean: {remedy}?" in " ".join(reply.text.split())
     word = remedy.partition(",")[0]
-    assert not session.do(word).error
+    assert not session.reply(word).error
 
 
 @on_the_core
@@ -494,7 +494,7 @@ def test_a_pass_inside_a_node_can_be_entered_and_left(torch: Any) -> None:
     assert "w.grad  2 of 2 in  6" in answers(session, "info leaves")
     assert answers(session, "leave").startswith("#3 ")
     for line, said in (("leave", "outermost pass"), ("enter #1", "has not started a backward")):
-        reply = session.do(line)
+        reply = session.reply(line)
         assert reply.error
         assert said in reply.text
 
@@ -541,21 +541,21 @@ def test_a_change_is_seen_at_once(session: Session, line: str, expression: str, 
 )
 def test_a_value_that_does_not_fit_is_refused(session: Session, line: str, said: str) -> None:
     answers(session, "until addmm")
-    assert said in session.do(line).text
+    assert said in session.reply(line).text
 
 
 def test_unmute_lets_an_edge_be_heard_again_and_keeps_later_changes(session: Session) -> None:
     answers(session, "until 2/addmm", "mute out.2", "scale 2", "unmute out.2")
     assert answers(session, "undo").startswith("undone: unmute edge 2 of #3")
     assert answers(session, "unmute out.2").startswith("unmute edge 2 of #3")
-    assert session.do("unmute out.2").text.endswith("edge 2 of #3 is not muted")
+    assert session.reply("unmute out.2").text.endswith("edge 2 of #3 is not muted")
     text = answers(session, "continue", "difference")
     assert [line.split()[-2] for line in text.splitlines()[-4:]] == ["100"] * 4
 
 
 def test_an_edge_is_muted_once(session: Session) -> None:
     answers(session, "until 2/addmm", "mute out.2")
-    assert session.do("mute out.2").text.endswith("edge 2 of #3 is muted already")
+    assert session.reply("mute out.2").text.endswith("edge 2 of #3 is muted already")
     answers(session, "undo", "continue")
     assert "None" not in answers(session, "print 2.weight.grad")
 
@@ -588,7 +588,7 @@ def test_commands_of_a_breakpoint_are_carried_out_up_to_the_next_movement(
 def test_breakpoints_that_send_each_other_back_and_forth_are_stopped(session: Session) -> None:
     answers(session, "break #3", "commands", "continue", "end")
     answers(session, "break #6", "commands", "reverse-continue", "end")
-    reply = session.do("continue")
+    reply = session.reply("continue")
     assert reply.error
     assert "keep leading to each other" in reply.text
 
@@ -621,7 +621,7 @@ def test_saving_never_overwrites_a_file_that_is_something_else(
     binary.write_bytes(b"\xff\xfe\x00")
     for file in (script, binary):
         content = file.read_bytes()
-        reply = session.do(f"save breakpoints {file}")
+        reply = session.reply(f"save breakpoints {file}")
         assert reply.error
         assert "holds something else" in " ".join(reply.text.split())
         assert file.read_bytes() == content
@@ -630,7 +630,7 @@ def test_saving_never_overwrites_a_file_that_is_something_else(
 def test_a_sourced_file_stops_at_its_first_wrong_line(session: Session, tmp_path: Path) -> None:
     file = tmp_path / "commands"
     file.write_text("# comment\n\nnext\n  break addmm if rms >> 1\nnext\n")
-    reply = session.do(f"source {file}")
+    reply = session.reply(f"source {file}")
     assert reply.error
     assert reply.text.splitlines() == [
         f"{file}:4: unexpected '>'", "    break addmm if rms >> 1", " " * 22 + "  ^",
@@ -650,7 +650,7 @@ def test_a_file_that_cannot_end_is_refused(
 ) -> None:
     file = tmp_path / "commands"
     file.write_text(content.format(file=file))
-    reply = session.do(f"source {file}")
+    reply = session.reply(f"source {file}")
     assert reply.error
     assert said in reply.text
     assert session.position == 0
@@ -665,8 +665,8 @@ def test_a_file_that_cannot_end_is_refused(
 def test_leaving_is_asked_of_whoever_shows_the_session(
     session: Session, line: str, leave: str
 ) -> None:
-    assert session.do(line).leave == leave
-    assert session.do("next").leave == ""
+    assert session.reply(line).leave == leave
+    assert session.reply("next").leave == ""
 
 
 # completion
@@ -714,17 +714,17 @@ def test_where_nothing_can_move_that_is_said(untraced: Session) -> None:
     session = untraced
     first = "#1 sin:1  SinBackward0  g · "
     for line in ("reverse-next", "reverse-step", "reverse-over", "reverse-finish"):
-        assert session.do(line).text.startswith(f"nothing is left to undo\n{first}")
-    assert session.do("next 9").text == "end of the backward pass"
+        assert session.reply(line).text.startswith(f"nothing is left to undo\n{first}")
+    assert session.reply("next 9").text == "end of the backward pass"
     for line in ("next", "step", "over", "finish"):
-        assert session.do(line).text == "nothing is left to run\nend of the backward pass"
+        assert session.reply(line).text == "nothing is left to run\nend of the backward pass"
 
 
 def test_going_back_to_before_the_only_phase_of_a_node_says_so(untraced: Session) -> None:
     session = untraced
-    session.do("continue")
-    assert session.do("rs").text == "#3 a  AccumulateGrad\n  before its first phase"
-    assert session.do("rs").text.startswith("inside #2 mul:1")
+    session.reply("continue")
+    assert session.reply("rs").text == "#3 a  AccumulateGrad\n  before its first phase"
+    assert session.reply("rs").text.startswith("inside #2 mul:1")
 
 
 def test_a_session_without_a_trace_says_how_to_get_one(untraced: Session) -> None:
@@ -732,14 +732,15 @@ def test_a_session_without_a_trace_says_how_to_get_one(untraced: Session) -> Non
     how = "run the forward pass within `with gradstep.trace():`"
     assert how in repr(session)
     for line in ("info pass", "info node", "break train.py:3"):
-        assert how in " ".join(session.do(line).text.split())
+        assert how in " ".join(session.reply(line).text.split())
 
 
 def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it(untraced: Session) -> None:
     session = untraced
-    refused = " ".join(session.do("break exp").text.split())
+    refused = " ".join(session.reply("break exp").text.split())
     assert refused.endswith("; --pending exp waits for a pass that has this place")
-    assert session.do("break --pending exp").text.endswith("(waits for a pass that has this place)")
+    waiting = session.do("break --pending exp").text
+    assert waiting.endswith("(waits for a pass that has this place)")
 
 
 @on_the_core

@@ -120,16 +120,16 @@ def test_no_line_raises_and_undone_edits_leave_no_trace(program: Program, lines:
     session = Session(loss)
     reply = Reply("")
     for line in lines:
-        reply = session.do(line)
+        reply = session.reply(line)
         assert reply.text or not reply.error
         assert DEFECT not in reply.text
     while reply.open_block:
-        reply = session.do("end")
+        reply = session.reply("end")
     while session.leave():
         pass
     while session.edit.records:
-        assert not session.do("undo").error
-    session.do("delete")
+        assert not session.reply("undo").error
+    session.reply("delete")
     session.finish()
     for found, expected in zip(gradients(leaves), EXPECTED[program], strict=True):
         np.testing.assert_array_equal(found, expected)
@@ -142,7 +142,7 @@ def test_a_mistake_of_ours_is_an_error_message(monkeypatch: pytest.MonkeyPatch) 
         raise IndexError("list index out of range")
 
     monkeypatch.setattr(session, "next", wrong)
-    reply = session.do("next")
+    reply = session.reply("next")
     assert reply.error
     assert reply.text == f"{DEFECT}: 'next' raised IndexError: list index out of range"
 

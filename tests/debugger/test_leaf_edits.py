@@ -120,12 +120,12 @@ def test_the_commands_take_the_name_of_the_gradient(
 ) -> None:
     w, _ = leaves
     session.jump(session.length)
-    assert session.do("set w.grad 2").text == "set w.grad"
-    assert session.do("scale w.grad 1.5").text == "scale w.grad by 1.5"
+    assert session.reply("set w.grad 2").text == "set w.grad"
+    assert session.reply("scale w.grad 1.5").text == "scale w.grad by 1.5"
     assert w.grad.tolist() == [3.0, 3.0]
-    assert session.do("zero w.grad").text == "zero w.grad"
-    assert session.do("mute w.grad").error
-    assert session.do("set q.grad 2").error
+    assert session.reply("zero w.grad").text == "zero w.grad"
+    assert session.reply("mute w.grad").error
+    assert session.reply("set q.grad 2").error
     assert [each.text for each in session.edit.records][-1] == "zero w.grad"
 
 
@@ -156,11 +156,11 @@ def test_a_change_of_what_no_longer_arrives_changes_nothing(torch: Any, line: st
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * 3.0).sin(), names={"a": a})
     for each in ("next 2", line, "back 2", "mute #1", "continue"):
-        assert not session.do(each).error
-    assert "in     1 of 1 arrived\n         undefined" in session.do("info node #3").text
-    assert session.do("difference").text.endswith("None in one of the two runs")
+        assert not session.reply(each).error
+    assert "in     1 of 1 arrived\n         undefined" in session.reply("info node #3").text
+    assert session.reply("difference").text.endswith("None in one of the two runs")
     assert a.grad is None
-    session.do("undo 2")
+    session.reply("undo 2")
     session.finish()
     assert a.grad == 3.0 * torch.tensor(6.0).cos()
 
@@ -169,8 +169,8 @@ def test_a_change_of_a_grad_that_is_no_longer_there_changes_nothing(torch: Any) 
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * 3.0).sin(), names={"a": a})
     for line in ("continue", "scale a.grad 2", "restart", "mute #1", "continue"):
-        assert not session.do(line).error
-    assert session.do("info leaves").text.startswith("a.grad  1 of 1 in  None")
+        assert not session.reply(line).error
+    assert session.reply("info leaves").text.startswith("a.grad  1 of 1 in  None")
 
 
 def test_a_leaf_whose_sum_was_edited_waits_no_more_once_it_has_run(torch: Any) -> None:
@@ -180,6 +180,6 @@ def test_a_leaf_whose_sum_was_edited_waits_no_more_once_it_has_run(torch: Any) -
         result = result * 1.01
     session = Session(result + w, names={"w": w})
     for line in ("next", "zero w", "undo", "continue"):
-        assert not session.do(line).error
+        assert not session.reply(line).error
     assert session.position == session.length
     assert session.snapshot.pending == ()

@@ -76,7 +76,7 @@ def test_rows_that_are_read_later_say_what_they_would_have_said_at_once(torch: A
         session.back(4)
         tables.append(session.snapshot.leaves)
         session.continue_()
-        session.do("set b.grad * 2")
+        session.reply("set b.grad * 2")
         tables.append(session.snapshot.leaves)
         session.finish()
         read.append([[shown(leaf) for leaf in table] for table in tables])

@@ -178,7 +178,7 @@ def test_every_move_is_a_walk_that_asks_at_each_node(torch: Any, seed: int) -> N
     moved, walked = sessions
     for line in lines(Random(seed)):
         if isinstance(line, str):
-            assert moved.do(line) == walked.do(line)
+            assert moved.reply(line) == walked.reply(line)
             continue
         make(moved, line)
         said = found(moved)
@@ -220,5 +220,5 @@ def with_passes_inside(torch: Any, once: Any, stops: list[str]) -> Session:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     session = Session((once.apply(once.apply(x.exp())) * x).sum(), names={"x": x})
     for line in stops:
-        session.do(line)
+        session.reply(line)
     return session

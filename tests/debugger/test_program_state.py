@@ -335,7 +335,7 @@ def test_the_grad_that_is_shown_is_the_one_that_is_there() -> None:
 
 def test_the_difference_an_edit_makes_is_that_of_two_whole_runs() -> None:
     session, _, _ = halving()
-    session.do("scale 2")
+    session.reply("scale 2")
     session.continue_()
     found = {each.name: each.norm for each in session.edit.difference()}
     assert found["x"] == pytest.approx(np.sqrt(2))  # 2.5 instead of 1.5, twice
@@ -387,7 +387,7 @@ def test_a_leaf_is_shown_with_what_a_hook_elsewhere_made_of_what_waits_for_it() 
 def test_what_is_not_put_back_is_said_where_it_matters(lines: list[str], called: str) -> None:
     session, _, _ = halving()
     for line in lines:
-        reply = session.do(line)
+        reply = session.reply(line)
     assert not reply.error
     said = (
         f"the hooks or Functions of #4 {called}: .grad, tensors, modules, optimizers and random "
@@ -407,9 +407,9 @@ def test_a_run_without_edits_that_raises_is_an_error_message() -> None:
 
     y.register_hook(hook)
     session = Session(y * 1.0)
-    session.do("scale 5")
-    session.do("continue")
-    reply = session.do("difference")
+    session.reply("scale 5")
+    session.reply("continue")
+    reply = session.reply("difference")
     assert reply.error
     assert reply.text.splitlines()[-1].endswith(
         "the run without changes cannot be compared: #2 raised ValueError: too small"
@@ -515,7 +515,7 @@ def test_a_hook_that_raises_is_called_once_and_what_it_did_stays(lines: list[str
         loss = y.sum()
         session = Session(loss, names={}) if stepped else None
         for line in lines if session else ():
-            session.do(line)
+            session.reply(line)
             assert buffer.tolist() == [0, 0]  # as before the node, where the session stands
         with pytest.raises(ValueError, match="once") as raised:
             session.finish() if session else loss.backward()
@@ -536,7 +536,7 @@ def test_a_hook_that_raised_is_called_again_once_something_has_changed() -> None
     y = x * 2
     y.register_hook(hook)
     session = Session(y.sum(), names={})
-    assert "raised ValueError" in session.do("continue").text
+    assert "raised ValueError" in session.reply("continue").text
     session.edit.scale(session.position, 3.0)
     session.finish()
     assert x.grad.tolist() == [6, 6]
@@ -558,7 +558,7 @@ def test_a_pass_that_raises_has_freed_what_ran_as_a_plain_one(place: str, lines:
         w = z.sin()
         session = Session(w.sum(), names={}) if stepped else None
         for line in lines if session else ():
-            session.do(line)
+            session.reply(line)
         with pytest.raises(ValueError, match="no"):
             session.finish() if session else w.sum().backward()
         return [each.grad_fn.is_freed for each in (w, z, y)]
@@ -583,7 +583,7 @@ def test_moving_in_a_pass_inside_that_raised_calls_no_hook_again() -> None:
     z.register_hook(hook)
     session = Session(z.sum(), names={})
     for line in ("continue", "enter", "next", "continue", "leave", "next"):
-        session.do(line)
+        session.reply(line)
     with pytest.raises(ValueError, match="no"):
         session.finish()
     assert len(calls) == 1

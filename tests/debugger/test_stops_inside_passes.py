@@ -29,7 +29,7 @@ def place(session: Session) -> tuple[int, str]:
 
 def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session: Session) -> None:
     session.breakpoints.add("tanh", pending=True)
-    reply = session.do("continue")
+    reply = session.reply("continue")
     assert place(session) == (2, "tanh:1")
     assert session.frames[0].position == 2
     assert session.snapshot.reason == "breakpoint 1: tanh"
@@ -40,7 +40,7 @@ def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session
 def test_the_node_behind_one_with_a_pass_inside_has_none(session: Session) -> None:
     session.next(2)
     assert [session.nested(index) for index in range(session.length)] == [0, 1, 0, 0]
-    reply = session.do("enter")
+    reply = session.reply("enter")
     assert reply.error
     assert "node #3 has not started a backward pass so far" in reply.text
 
@@ -78,14 +78,14 @@ def test_a_stop_right_behind_the_node_is_not_lost_to_one_inside_it(session: Sess
 
 def test_a_catch_names_the_node_inside(session: Session) -> None:
     session.breakpoints.add(kind="catch", condition="op == 'tanh'")
-    session.do("continue")
+    session.reply("continue")
     assert len(session.frames) == 2
     assert "tanh:1" in session.snapshot.reason
 
 
 def test_a_log_point_inside_speaks_without_stopping(session: Session) -> None:
     session.breakpoints.add("tanh", pending=True, kind="log", message="here {in.rms}")
-    reply = session.do("continue")
+    reply = session.reply("continue")
     assert "here" in reply.text
     assert place(session) == (1, "end")
 
@@ -141,20 +141,20 @@ def test_a_pass_inside_is_called_as_its_function_calls_it_and_knows_its_lines(
         y = x.exp()
         y.register_hook(hook)
         session = Session(y.sum(), names={"x": x})
-        session.do("break --pending sin")
-        session.do("continue")
+        session.reply("break --pending sin")
+        session.reply("continue")
     assert session.frames[-1].title == "inner.backward()"
-    session.do("leave")
-    shown = session.do("info node #2").text
+    session.reply("leave")
+    shown = session.reply("info node #2").text
     assert re.search(r"inside +inner\.backward\(\) ran: enter #2", shown)
     assert session.detail(2).nested == ()
-    session.do("enter #2")
+    session.reply("enter #2")
     sources = session.graph.sources
     assert {PurePath(source.file).name for source in sources.values()} == {PurePath(__file__).name}
     assert [session.graph.address(index) for index in range(session.length)] == [
         "sum:1", "sin:1", "mul:1", "x",
     ]  # fmt: skip
-    session.do("leave")
+    session.reply("leave")
     session.finish()
 
 
@@ -168,7 +168,7 @@ def test_the_passes_of_a_hook_are_traced_only_where_the_program_is(torch: Any) -
     y = x.exp()
     y.register_hook(hook)
     session = Session(y.sum(), names={"x": x})
-    session.do("next 2")
+    session.reply("next 2")
     assert session.enter(1)
     assert not session.graph.sources
 
@@ -194,7 +194,7 @@ def test_a_stop_two_passes_deep_names_both_nodes_and_is_made_once(torch: Any, on
     session = Session(Twice.apply(x.exp()).sum(), names={"x": x})
     for op in ("tanh", "add", "exp"):
         session.breakpoints.add(op, pending=True)
-    reply = session.do("continue")
+    reply = session.reply("continue")
     assert place(session) == (3, "tanh:1")
     assert "inside #2 once:1, which has run; leave goes out" in reply.text
     assert "inside #2 twice:1, which has run; leave goes out" in reply.text

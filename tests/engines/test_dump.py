@@ -19,7 +19,7 @@ def test_a_file_has_every_bit(torch: Any, tmp_path: Path) -> None:
     wanted = np.asarray(session.leaf(session.length - 1).now.array)  # type: ignore[union-attr]
     for tensor in ("w.grad", f"#{session.length}", "mul:1"):
         file = tmp_path / f"{tensor[0]}.npy"
-        reply = session.do(f"dump {tensor} {file}")
+        reply = session.reply(f"dump {tensor} {file}")
         assert not reply.error, reply.text
         assert str(file) in reply.text
     assert np.load(tmp_path / "w.npy").tobytes() == wanted.tobytes()
@@ -34,7 +34,7 @@ def test_a_dtype_that_numpy_lacks_is_written_in_one_that_holds_it(
     w = torch.tensor([1.5, 2.5], dtype=torch.bfloat16, requires_grad=True)
     session = Session((w * 3).sum(), names={"w": w})
     session.jump(session.length)
-    reply = session.do(f"dump w.grad {tmp_path / 'w.npy'}")
+    reply = session.reply(f"dump w.grad {tmp_path / 'w.npy'}")
     assert "bfloat16 as float32" in reply.text
     assert np.load(tmp_path / "w.npy").tolist() == [3.0, 3.0]
 
@@ -52,6 +52,6 @@ def test_a_dtype_that_numpy_lacks_is_written_in_one_that_holds_it(
 )
 def test_what_cannot_be_written_is_said(torch: Any, line: str, said: str) -> None:
     w = torch.tensor([1.0, 2.0], requires_grad=True)
-    reply = Session((w * w).sum(), names={"w": w}).do(line)
+    reply = Session((w * w).sum(), names={"w": w}).reply(line)
     assert reply.error
     assert said in reply.text

@@ -12,7 +12,7 @@ from autograd_core.autograd import Function
 from gradstep import trace
 from gradstep.contract.budget import Budget
 from gradstep.engines.native.trace import tracing
-from gradstep.findings.checking import check
+from gradstep.findings.checking import check_derivatives as check
 
 
 def kept(t: Any) -> list[Any]:

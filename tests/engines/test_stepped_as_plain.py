@@ -103,7 +103,7 @@ def test_what_passes_inside_add_stays(torch: Any, walk: str, shared: bool, befor
     with attached():
         session = Session(program.loss, names={"w": program.w, "x": program.x})
         for line in WALKS[walk]:
-            session.do(line)
+            session.reply(line)
         session.finish()
     assert state(program) == state(plain)
 
@@ -228,7 +228,7 @@ def test_an_optimizer_in_the_pass_steps_once(torch: Any, walk: list[str], form: 
     plain.loss.backward()
     program = with_an_optimizer_inside(torch, form)
     session = Session(program.loss, names={"w": program.w, "x": program.x}, history_bytes=0)
-    replies = [session.do(line) for line in walk]
+    replies = [session.reply(line) for line in walk]
     if torch is pytorch and ("scale 2" in walk or "diff" in walk):
         assert any(reply.error and "parameters" in reply.text for reply in replies)
     else:
@@ -275,16 +275,16 @@ def test_an_edit_is_true_or_refused_where_a_hook_changes_another_grad(
     for program, walk in zip(programs, ("continue", "next"), strict=True):
         session = Session(program.loss, names={"w": program.w, "x": program.x})
         while session.position < session.length:
-            session.do(walk)
+            session.reply(walk)
         rows.append([])
         for position in range(session.length):
             session.jump(position)
             rows[-1] += [leaf.now and leaf.now.array.tolist() for leaf in session.snapshot.leaves]
         session.jump(session.length - 3)
-        if not session.do("scale 1").error:
-            session.do("continue")
+        if not session.reply("scale 1").error:
+            session.reply("continue")
             assert state(program) == state(plain)
-            session.do("undo")
+            session.reply("undo")
         session.finish()
         assert state(program) == state(plain)
     if traced or torch is autograd_core:
@@ -294,12 +294,12 @@ def test_an_edit_is_true_or_refused_where_a_hook_changes_another_grad(
 def test_a_grad_of_the_program_is_what_is_shown_or_that_is_said(torch: Any) -> None:
     program = with_passes_inside(torch)
     session = Session(program.loss, names={"w": program.w, "x": program.x})
-    session.do("continue")
+    session.reply("continue")
     for position in reversed(range(session.length + 1)):
         session.jump(position)
         by_name = {leaf.name: leaf.now for leaf in session.snapshot.leaves}
         shown = [None if (now := by_name[x]) is None else now.array.tolist() for x in ("w", "x")]
-        said = "in the program, each .grad is as it was behind" in session.do("info leaves").text
+        said = "in the program, each .grad is as it was behind" in session.reply("info leaves").text
         assert said == (torch is pytorch and position < session.length)
         assert said or shown == state(program)
     session.finish()
@@ -347,7 +347,7 @@ def test_a_pass_inside_a_hook_where_grad_ends_is_made_once(
         def debugged(found: InterceptedCall) -> Any:
             session = Session.of_call(found.call, names=found.names)
             for line in walk:
-                session.do(line)  # a change may be refused
+                session.reply(line)  # a change may be refused
             session.finish()
             return session.gradients
 
@@ -394,7 +394,7 @@ def test_a_step_that_cannot_be_computed_again_is_told() -> None:
     session = Session((z * w).sum(), names={"w": w}, history_bytes=0)
     while session.position < session.length:
         session.next()
-    reply = session.do("restart")
+    reply = session.reply("restart")
     assert reply.error
     assert "cannot run again" in reply.text
     assert "defect" not in reply.text
@@ -463,7 +463,7 @@ def test_gradients_of_gradients_are_bit_identical_after_stepping(walk: list[str]
         if stepped:
             session = Session(loss, create_graph=True, names={})
             for line in walk:
-                session.do(line)
+                session.reply(line)
             session.finish()
         else:
             loss.backward(create_graph=True)
@@ -616,7 +616,7 @@ def test_a_lost_step_does_not_end_the_program(end: str) -> None:
     session = Session(stepped, names={}, history_bytes=0)
     while session.position < session.length:
         session.next()
-    assert session.do("restart").error
+    assert session.reply("restart").error
     getattr(session, end)()
     if end == "abort":
         assert other.grad is None
@@ -644,7 +644,7 @@ def test_what_a_stepped_pass_kept_goes_with_its_end(walk: list[str]) -> None:
 
     def handle(found: InterceptedCall) -> bool:
         session = Session.of_call(found.call, names=found.names, breakpoints=points)
-        session.host(lambda: [*map(session.do, walk), session.finish()])
+        session.host(lambda: [*map(session.reply, walk), session.finish()])
         return True
 
     def train() -> Any:
@@ -672,7 +672,7 @@ def test_a_second_pass_through_a_freed_graph_fails_where_it_does_plainly(walk: l
         if stepped:
             session = Session(loss, names={})
             for line in walk:
-                session.do(line)
+                session.reply(line)
             session.finish()
         else:
             loss.backward()
@@ -701,7 +701,7 @@ def test_a_pass_that_raises_frees_what_it_frees_plainly(walk: list[str]) -> None
         if stepped:
             session = Session(loss, names={})
             for line in walk:
-                session.do(line)
+                session.reply(line)
             run = session.finish
         with pytest.raises(RuntimeError, match="inplace operation"):
             run()
@@ -748,7 +748,7 @@ def test_a_value_that_the_program_packed_is_refused_the_second_time() -> None:
 def test_breakpoints_mean_other_nodes_in_a_pass_inside(torch: Any) -> None:
     program = with_passes_inside(torch)
     session = Session(program.loss, names={"w": program.w, "x": program.x})
-    session.do("break mul")
+    session.reply("break mul")
     seen = []
     while session.position < session.length or len(session.frames) > 1:
         session.continue_()
@@ -764,7 +764,7 @@ def test_breakpoints_come_along_to_the_next_session(torch: Any) -> None:
         x = torch.ones(2, requires_grad=True)
         session = Session(x.sin().exp().sum(), names={}, breakpoints=points)
         if not points.points:
-            session.do("break sin")
+            session.reply("break sin")
         session.continue_()
         assert session.graph.stem(session.position) == "sin"
         session.finish()
@@ -785,7 +785,7 @@ def test_grad_gives_what_hooks_of_its_inputs_made_after_an_edit(walk: list[str])
 
         def handle(found: InterceptedCall) -> Any:
             session = Session.of_call(found.call, names=found.names)
-            session.host(lambda: [*map(session.do, walk), session.finish()])
+            session.host(lambda: [*map(session.reply, walk), session.finish()])
             return session.gradients
 
         kinds = CallSelector(None, ("grad",))
@@ -805,7 +805,7 @@ def test_a_grad_that_the_pass_itself_changes_is_not_computed_with_again() -> Non
             session = Session(loss, names={"x": x}, history_bytes=0)
             while session.position < session.length:
                 session.next()
-            assert not session.do("restart").error
+            assert not session.reply("restart").error
             session.finish()
         else:
             loss.backward()
@@ -838,7 +838,7 @@ def test_nothing_is_told_where_all_is_as_shown(torch: Any, told: list[str], befo
         program = make(torch, before=before)
         session = Session(program.loss, names={"w": program.w, "x": program.x})
         for line in ("continue", "restart", "next 3", "continue"):
-            session.do(line)
+            session.reply(line)
         session.finish()
         program = make(torch, before=before)
         session = Session(program.loss, names={"w": program.w, "x": program.x})
@@ -902,7 +902,7 @@ def test_the_recording_keeps_its_limit_on_every_way(torch: Any) -> None:
     budget = 40 * 4096 * 4
     session = Session(y.sum(), names={}, history_bytes=budget)
     for line in ("continue", "jump 20", "jump 350", "restart", "jump 250", "continue", "jump 5"):
-        session.do(line)
+        session.reply(line)
         assert session.snapshot.usage.bytes <= 1.5 * budget, line
     session.continue_()
     session.finish()
@@ -916,7 +916,7 @@ def session(length, size, budget):
     for _ in range(length):
         y = (y * 1.0001).sin()
     return Session(y.sum(), names={}, history_bytes=budget)
-session(4, 4, 0).do("continue")
+session(4, 4, 0).reply("continue")
 stepped = session(500, 1 << 16, 48 << 20)  # 250 MB of gradients
 with open("/proc/self/clear_refs", "w") as file:
     file.write("5")  # the peak, from here on
@@ -925,7 +925,7 @@ def told(what):
         return next(int(line.split()[1]) for line in file if line.startswith(what)) / 1024
 before = told("VmRSS")
 for line in ("continue", "jump 20", "jump 900"):
-    stepped.do(line)
+    stepped.reply(line)
 print(told("VmHWM") - before)
 """
 
@@ -945,7 +945,7 @@ def walked(walk: list[str], **options: Any) -> Callable[[InterceptedCall], Any]:
 
     def handle(found: InterceptedCall) -> Any:
         session = Session.of_call(found.call, names=found.names, **options)
-        replies = [session.do(line) for line in walk]
+        replies = [session.reply(line) for line in walk]
         assert not [each.text for each in replies if each.error]
         session.finish()
         return session.gradients if found.call.is_grad else True
@@ -998,7 +998,7 @@ def test_the_grad_of_a_leaf_that_grad_ends_at_is_left_and_shown(torch: Any, line
     def handle(found: InterceptedCall) -> Any:
         session = Session.of_call(found.call, names=found.names)
         for each in ("info leaves", line, "continue", "restart"):
-            session.do(each)
+            session.reply(each)
             (leaf,) = session.snapshot.leaves
             seen.append([v if v is None else v.array.tolist() for v in (leaf.before, leaf.now)])
         session.finish()
@@ -1015,7 +1015,7 @@ def test_what_a_leaf_held_before_the_pass_is_not_what_was_added_to_it(torch: Any
     x.grad = torch.zeros(2)
     session = Session((x * x).sum(), names={"x": x})
     first = session.snapshot.leaves[0]
-    session.do("continue")
+    session.reply("continue")
     assert first.before is not None
     assert first.before.array.tolist() == [0.0, 0.0]
     session.finish()
@@ -1047,7 +1047,7 @@ def test_a_session_that_is_over_moves_no_more(torch: Any, end: str) -> None:
     getattr(session, end)()
     kept = None if x.grad is None else x.grad.tolist()
     for line in ("continue", "next", "restart", "back", "scale 2", "undo", "certify"):
-        reply = session.do(line)
+        reply = session.reply(line)
         assert not reply.error or "is over" in reply.text, reply.text
         assert (None if x.grad is None else x.grad.tolist()) == kept
 
@@ -1165,7 +1165,7 @@ def test_a_grad_that_two_leaves_share_is_put_back_for_both(form: str, walk: list
         if stepped:
             session = Session(loss, names={"x": x, "w": w})
             for line in walk:
-                assert not (reply := session.do(line)).error, reply.text
+                assert not (reply := session.reply(line)).error, reply.text
             session.finish()
         else:
             loss.backward()
@@ -1179,7 +1179,7 @@ def test_an_edited_grad_that_was_left_and_come_back_to_is_no_change_of_a_hook(to
         x, w = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
         session = Session(((x.sin().exp() * w).sin()).sum(), names={"x": x, "w": w})
         for line in walk:
-            assert not (reply := session.do(line)).error, reply.text
+            assert not (reply := session.reply(line)).error, reply.text
         session.finish()
         return [x.grad.tolist(), w.grad.tolist()]
 
@@ -1191,14 +1191,14 @@ def test_a_row_shows_the_same_after_a_pass_inside_has_added_to_it(torch: Any) ->
     w, x = (torch.ones(2, requires_grad=True) for _ in range(2))
     inside = backward_inside(torch, lambda: (w * 0.25).sum().backward())
     session = Session((inside(x) * w).sum(), names={"w": w, "x": x})
-    session.do("until w")
+    session.reply("until w")
     session.next()
 
     def row() -> Any:
         return [leaf.now.array.tolist() for leaf in session.snapshot.leaves if leaf.name == "w"]
 
     place, before = session.position, row()
-    session.do("catch rms > 0.2")
+    session.reply("catch rms > 0.2")
     session.continue_()
     assert len(session.snapshot.frames) == 2
     session.leave()
@@ -1224,10 +1224,10 @@ def test_rows_of_a_pass_inside_are_the_same_when_it_is_entered_again(torch: Any)
         ]
         assert rows.setdefault(place, now) == now
 
-    session.do("break w")
+    session.reply("break w")
     there, back = ("continue", "next", "continue", "next"), ("reverse-continue",) * 3
     for command in (*there, *back, *there):
-        session.do(command)
+        session.reply(command)
         look()
     assert entered > 4
 
@@ -1241,7 +1241,7 @@ def test_grad_gets_what_it_takes_where_a_step_is_computed_again() -> None:
         def handle(found: InterceptedCall) -> Any:
             session = Session.of_call(found.call, names=found.names, history_bytes=history_bytes)
             for line in ("jump #5", "back 3", "next 3", "scale 2"):
-                assert not session.do(line).error
+                assert not session.reply(line).error
             session.finish()
             return session.gradients
 
@@ -1296,7 +1296,7 @@ def test_a_hook_that_takes_itself_away_is_called_again(torch: Any, end: str) -> 
     def debugged(found: InterceptedCall) -> Any:
         session = Session.of_call(found.call, names=found.names)
         for line in ["continue", "restart", "scale 2", "continue", "undo", "continue"]:
-            session.do(line)
+            session.reply(line)
         getattr(session, end)()
         return end == "finish"
 
@@ -1314,7 +1314,7 @@ def test_several_values_of_a_node_that_are_freed_are_told() -> None:
     loss = x[[0, 1]].sum()
     loss.backward()
     session = Session(loss, names={"x": x})
-    assert "freed" in session.do("info saved index").text
+    assert "freed" in session.reply("info saved index").text
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def steps(found: InterceptedCall) -> Any:
 
     def body() -> Any:
         for line in ("next 2", "info node", "continue", "info leaves"):
-            session.do(line)
+            session.reply(line)
         session.finish()
         return session.gradients if found.call.is_grad else True
 

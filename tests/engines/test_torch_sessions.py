@@ -37,7 +37,7 @@ def walk(session: Session) -> None:
     """Go to and fro; what is shown at a position is the same on every visit."""
     shown: dict[tuple[int, int], Any] = {}
     for line in WALK:
-        reply = session.do(line)
+        reply = session.reply(line)
         assert not reply.error, reply.text
         if session.length < 2_000:  # describing a chain of 20,000 nodes takes its time
             snapshot = session.snapshot
@@ -192,7 +192,7 @@ def test_without_replay_the_graph_goes_as_in_a_plain_pass() -> None:
     loss = (x * x).sum()
     session = Session(loss, names={}, keep_graph=False)
     session.next(2)
-    reply = session.do("zero")
+    reply = session.reply("zero")
     assert reply.error
     assert "--no-replay" in reply.text
     session.finish()
@@ -235,10 +235,10 @@ def test_what_a_checkpoint_runs_again_is_not_taken_for_other_modules(
 
         def body() -> Any:
             outer.append(addresses(session))
-            session.do("continue")
-            if not session.do("enter checkpoint_function").error:
+            session.reply("continue")
+            if not session.reply("enter checkpoint_function").error:
                 inner.append(addresses(session))
-                session.do("leave")
+                session.reply("leave")
             return finish(session, found)
 
         return session.host(body) if hosted else body()
@@ -420,7 +420,7 @@ def test_a_pass_inside_in_a_thread_of_a_device_is_not_made_twice(
     session = Session(loss, names={})
     session.continue_()
     session.restart()
-    assert "in a thread of the GPU's" in session.do("scale 2").text
+    assert "in a thread of the GPU's" in session.reply("scale 2").text
     session.finish()
     assert [x.grad.tolist(), w.grad.tolist()] == plain
     x, w, loss = made()
@@ -459,8 +459,8 @@ def test_what_was_not_kept_and_cannot_run_again_is_displayed_as_unknown() -> Non
     squares = total * x  # this node has saved x, and has run when the optimizer changes it
     x.grad = torch.ones(2, 3)
     session = Session((squares * squares.sum()).sum(), history_bytes=0)
-    session.do("continue")
-    session.do("display rms")
+    session.reply("continue")
+    session.reply("display rms")
     session.select(3)
     (display,) = session.snapshot.displays
     assert display.text.startswith("rms is unknown (#4 ran, but was not kept, and cannot run again")
@@ -503,7 +503,7 @@ def test_what_arrives_where_a_call_of_grad_ends_survives_an_edit_and_a_tiny_hist
 
         def walk_and_finish() -> Any:
             for line in ("until mul:1", "scale 0.5", "next 3", "reverse-continue", "undo"):
-                reply = session.do(line)
+                reply = session.reply(line)
                 assert not reply.error, reply.text
             return finish(session, intercepted)
 
@@ -546,7 +546,7 @@ def test_a_gradient_without_numbers_becomes_grad_as_it_does_plainly(
         Wrapped.told.clear()
         if stepped:
             session = Session(loss)
-            session.do(line)
+            session.reply(line)
             session.finish()
         else:
             loss.backward()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import autograd_core
 from gradstep import trace
 from gradstep.console.session import Session
-from gradstep.findings import lint
+from gradstep.findings.linting import lint
 from gradstep.findings.rules.graph.finite import Beginning, forward_cause
 from gradstep.findings.rules.graph.subject import Subject
 from tests.both import on_the_core

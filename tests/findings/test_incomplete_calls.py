@@ -91,8 +91,8 @@ def test_what_was_found_in_other_calls_is_told() -> None:
         facts.seen.append((call.title, Overflow("exp", "inf")))
     assert len(certain(facts)) == 2
     facts.run.add_incomplete(2)  # type: ignore[attr-defined]
-    assert [title for title, _ in conclusions(facts)] == ["backward() call 1"]
-    assert [title for title, _ in certain(facts)] == ["backward() call 1"]
+    assert [finding.call for finding in conclusions(facts)] == ["backward() call 1"]
+    assert [finding.call for finding in certain(facts)] == ["backward() call 1"]
 
 
 def test_a_failure_between_calls_makes_a_run_incomplete(capsys: pytest.CaptureFixture[str]) -> None:

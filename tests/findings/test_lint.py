@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gradstep import Session, lint, trace
+from gradstep import Session, trace
 from gradstep.findings import Finding
+from gradstep.findings.linting import lint
 from gradstep.findings.rules.run.initialization import has_equal_rows
 from gradstep.graph.model import Source
 from tests.both import on_pytorch, on_the_core

@@ -16,7 +16,7 @@ import autograd_core
 from autograd_core.op import Op, pointwise
 from autograd_core.tensor import Tensor
 from gradstep import Session, trace
-from gradstep.findings import NodeCheck, check, check_node
+from gradstep.findings import NodeCheck, check_derivatives, check_node
 from tests.autograd_core.op_samples.sample import Sample
 from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
@@ -59,7 +59,7 @@ def test_the_rule_of_every_entry_passes(entry: Op, sample: Sample) -> None:
 def test_programs_with_views_and_changes_in_place_pass(program: Program) -> None:
     with trace(values=True):
         loss = run_program(program, autograd_core, leaves_of(program, autograd_core))
-    for found in check(loss) if loss.requires_grad else ():
+    for found in check_derivatives(loss) if loss.requires_grad else ():
         assert found.verdict != "wrong", found.sentence
 
 
@@ -77,7 +77,7 @@ def test_a_wrong_entry_of_the_table_is_found() -> None:
 
 
 def right(root: Any) -> bool:
-    return {each.verdict for each in check(root)} == {"right"}
+    return {each.verdict for each in check_derivatives(root)} == {"right"}
 
 
 @on_pytorch
@@ -276,7 +276,7 @@ def test_a_wrong_rule_is_reported_with_place_both_numbers_and_lines(torch: Any, 
     x = torch.tensor([[1.0, 0.5, 2.0]], requires_grad=True)
     with trace(values=True):
         loss = cube.apply(x).sum()
-    total, found = check(loss)
+    total, found = check_derivatives(loss)
     assert total.verdict == "right"
     (gradient,) = found.inputs
     assert (found.op, found.index) == ("MyCubeBackward", 1)
@@ -304,7 +304,7 @@ def test_a_session_checks_the_node_it_stands_at(torch: Any, cube: Any) -> None:
     assert check_node(session, session.position).verdict == "wrong"
     assert check_node(session, "sum").verdict == "right"
     assert "no rule" in check_node(session, "x").sentence
-    assert check(loss) == check(loss)
+    assert check_derivatives(loss) == check_derivatives(loss)
 
 
 @on_pytorch
@@ -342,7 +342,7 @@ def test_an_operator_of_a_library_with_a_wrong_rule_is_found(torch: Any) -> None
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with trace(values=True):
         loss = squared(x).sum()
-    (found,) = [each for each in check(loss) if each.verdict == "wrong"]
+    (found,) = [each for each in check_derivatives(loss) if each.verdict == "wrong"]
     assert "every element is 0.5 times the correct value" in found.sentence
 
 
@@ -448,7 +448,7 @@ def test_a_kink_is_never_called_wrong(torch: Any, compute: Any, values: list[flo
     x = torch.tensor(values, requires_grad=True)
     with trace(values=True):
         loss = (compute(torch, x) * 1.0).sum()
-    assert {each.verdict for each in check(loss)} <= {"right", "not checkable"}
+    assert {each.verdict for each in check_derivatives(loss)} <= {"right", "not checkable"}
 
 
 def test_a_rule_that_needs_what_is_not_installed_is_not_called_wrong(checked: Checked) -> None:
@@ -488,7 +488,7 @@ def test_what_is_not_finite_is_not_checkable(
     x = torch.tensor(values, requires_grad=True)
     with trace(values=True):
         loss = compute(x)
-    (found,) = check([loss])
+    (found,) = check_derivatives([loss])
     assert found.verdict == "not checkable"
     assert reason in found.sentence
 
@@ -508,7 +508,7 @@ def test_results_that_are_not_finite_are_left_out(torch: Any) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with trace(values=True):
         loss = x + torch.tensor([-np.inf, 0.0])
-    (found,) = check([loss])
+    (found,) = check_derivatives([loss])
     assert found.verdict == "right"
     assert "with results that are not finite left out" in found.sentence
 
@@ -589,7 +589,7 @@ def test_what_has_no_derivative_of_its_own_is_not_checkable(
     x = torch.randn(3, 3, requires_grad=True)
     with trace(values=True):
         loss = op(torch, x).sum()
-    found = check(loss)
+    found = check_derivatives(loss)
     assert {each.verdict for each in found} == {"right", "not checkable"}
     assert any(reason in each.sentence for each in found)
 
@@ -608,13 +608,13 @@ def test_a_forward_that_is_not_defined_beside_its_inputs_is_not_checkable(
 
 def test_inputs_that_were_not_kept_are_asked_for(torch: Any) -> None:
     x = torch.ones(100, requires_grad=True)
-    assert "its inputs were not kept; " in check(x.exp())[0].sentence
+    assert "its inputs were not kept; " in check_derivatives(x.exp())[0].sentence
     with trace(values=True, budget=2000):
         y = x
         for _ in range(10):
             y = y.sin()
         loss = y.sum()
-    found = check(loss)
+    found = check_derivatives(loss)
     assert "2.0 KB" in " ".join(each.sentence for each in found)
 
 
@@ -622,7 +622,7 @@ def test_inputs_of_several_ops_are_kept_once(torch: Any) -> None:
     x = torch.ones(100, requires_grad=True)
     with trace(values=True, budget=1500):
         made = [x.sin() for _ in range(5)]
-    assert [check(y)[0].verdict for y in made] == ["right"] * 5
+    assert [check_derivatives(y)[0].verdict for y in made] == ["right"] * 5
 
 
 # --- the program stays as it is ----------------------------------------------------------------
@@ -666,7 +666,7 @@ def test_what_a_function_changes_prints_and_warns_of_is_taken_back(
             loss = function(forward, lambda g, x: 2 * g).apply(x).sum() + (w * seen).sum()
         before = seen.tolist(), seen._version, len(caught)
         capsys.readouterr()
-        check(loss)
+        check_derivatives(loss)
     assert (seen.tolist(), seen._version, len(caught)) == before
     assert capsys.readouterr().out == ""
     assert (x.tolist(), x.grad, torch.is_grad_enabled()) == ([1, 1], None, True)
@@ -698,6 +698,6 @@ def test_progress_is_told_and_nodes_come_in_the_order_of_the_plan(torch: Any) ->
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     with trace(values=True):
         loss = x.exp().sin().sum()
-    found = check(loss, progress=lambda done, length: told.append((done, length)))
+    found = check_derivatives(loss, progress=lambda done, length: told.append((done, length)))
     assert [each.address for each in found] == ["sum:1", "sin:1", "exp:1"]
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]

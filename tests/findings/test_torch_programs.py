@@ -1,4 +1,4 @@
-"""Programs of all kinds that use PyTorch: check and lint find what is wrong there, and no more."""
+"""Programs of all kinds that use PyTorch: what is wrong there is found, and no more."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
-from gradstep import lint  # noqa: E402
-from gradstep.findings import check  # noqa: E402
+from gradstep.findings import check_derivatives  # noqa: E402
+from gradstep.findings.linting import lint  # noqa: E402
 from gradstep.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import run_whole  # noqa: E402  # imports torch
@@ -64,7 +64,7 @@ def looked_at(
     printed = capsys.readouterr()
     with intercepting(handle, EVERY_CALL, values=True):
         evidence = run_whole(program)
-    assert evidence == plain or (look is check and program in RUNS_AGAIN)
+    assert evidence == plain or (look is check_derivatives and program in RUNS_AGAIN)
     assert capsys.readouterr() == printed
     return found
 
@@ -81,7 +81,7 @@ PROGRAMS = [
 def test_no_rule_of_pytorch_is_called_wrong_and_the_program_goes_on_as_it_would(
     program: Callable[[], Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = looked_at(program, check, capsys)
+    found = looked_at(program, check_derivatives, capsys)
     sentences = {each.sentence for each in found if each.verdict == "wrong"}
     expected = WRONG.get(program.__name__)
     assert all(expected is not None and expected in each for each in sentences)

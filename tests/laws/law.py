@@ -135,7 +135,7 @@ class _Debugger:
         torch = import_module(KINDS[self.case.kind].library)
         x = torch.ones(3, requires_grad=True)
         other = Session((x.sin() * x).sum(), names={"x": x})
-        other.do("next 2")
+        other.reply("next 2")
 
     def _walk(self, session: Session, lines: tuple[str, ...]) -> None:
         shown: dict[Any, Any] = {}
@@ -143,11 +143,11 @@ class _Debugger:
         for line in lines:
             if self.wrong:
                 return
-            reply = session.do(line)
+            reply = session.reply(line)
             if DEFECT in reply.text:
                 self._fail(f"{line}: {reply.text}")
             if reply.open_block:
-                session.do("end")
+                session.reply("end")
             self.moves += is_move(line)
             snapshot = session.snapshot
             depth = len(snapshot.frames)
@@ -188,11 +188,11 @@ class _Debugger:
         while session.leave():
             pass
         while session.edit.records:
-            reply = session.do("undo")
+            reply = session.reply("undo")
             if reply.error:
                 self._fail(f"undo: {reply.text}")
                 break
-        session.do("delete")
+        session.reply("delete")
 
     def _fail(self, text: str) -> None:
         self.wrong = self.wrong or text

@@ -393,12 +393,12 @@ def test_a_fix_that_harms_is_taken_back_before_the_next_is_tried(
     wrong = Fix(Source(str(tmp_path / "helper.py"), 1), "raise SystemExit(3)")
     right = "loss = (model(torch.randn(6, 4)).squeeze(1) - target).pow(2).mean()"
     number = path.read_text()[: path.read_text().index("randn(6, 4)")].count("\n") + 1
-    report = check_fixes.Checked("train.py", (), 6, "", (), "")
+    report = check_fixes.Report("train.py", (), 6, "", (), "")
     first, second = (
         Finding(Wrong((wrong,))),
         Finding(Wrong((Fix(Source(str(path), number), right),))),
     )
-    report = replace(report, findings=(("", first), ("", second)))
+    report = replace(report, findings=(first, second))
     verdicts = check_fixes.tried(report, Target("train.py"), [], 1.0).verdicts
     assert verdicts[first] != ""
     assert verdicts[second] == ""

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from gradstep.text import suggests
+
 if TYPE_CHECKING:
     from autograd_core.tensor import Tensor
 
 __all__ = ["debug"]
 
 
+@suggests
 def debug(
     obj: Tensor | Sequence[Tensor],
     gradient: Tensor | Sequence[Tensor | None] | None = None,

@@ -269,7 +269,7 @@ class CallDebugger:
         while self._lines:
             line = self._lines.popleft()
             show(f"(gradstep) {line.text}")
-            reply = session.do(line.text, line.place)
+            reply = session.reply(line.text, line.place)
             if DEFECT in reply.text:
                 tell(reply.text)  # the program goes on
                 continue

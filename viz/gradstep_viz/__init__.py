@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from gradstep.records import Profile
+from gradstep.text import suggests
 from gradstep_viz.errors import VizError
 from gradstep_viz.formats import FORMATS
 from gradstep_viz.level_of_detail import Composer, chosen_part, folding_of
@@ -42,6 +43,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+@suggests
 @takes_options
 def render(
     obj: Any,
@@ -84,6 +86,7 @@ def render(
     return rendering
 
 
+@suggests
 @takes_options
 def to_graphviz(
     obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]

@@ -132,7 +132,7 @@ class Ops(DispatchMode):
             yield
         finally:
             if self.acts:
-                self.__exit__(None, None, None)
+                DISPATCH_MODES.leave(self)
 
     def suspend(self, optimizer: Any = None) -> bool:
         """Have this mode act no more while ``optimizer`` steps, if that can be; whether it was

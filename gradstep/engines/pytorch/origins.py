@@ -472,8 +472,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         try:
             yield
         finally:
-            if innermost_function_mode() is self:
-                self.__exit__(None, None, None)
+            FUNCTION_MODES.leave(self)
 
     def step_aside(self, _given: Any) -> bool:
         """Have this mode act no more, whatever modes are inside of it; whether it did."""

@@ -818,6 +818,22 @@ class ModeStack(NamedTuple):
             self.push(each)
         return modes[:at]
 
+    def leave(self, mode: Any) -> None:
+        """End a mode, also where others that began within it have not ended: coroutines take
+        turns."""
+        modes = list(self.modes())
+        at = next((at for at, each in enumerate(modes) if each is mode), None)
+        if at is None:
+            return
+        inside = modes[at + 1 :]
+        if inside and (self.push is None or self.pop is None):
+            return
+        for _ in inside:
+            self.pop()  # type: ignore[misc]
+        mode.__exit__(None, None, None)
+        for each in inside:
+            self.push(each)  # type: ignore[misc]
+
     def put(self, mode: Any, outside: list[Any]) -> bool:
         """Put a mode inside of these, if they are still there; return whether they are."""
         modes = list(self.modes())

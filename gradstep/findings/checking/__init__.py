@@ -27,7 +27,7 @@ __all__ = [
     "InputCheck",
     "NodeCheck",
     "Verdict",
-    "check",
+    "check_derivatives",
     "check_node",
 ]
 
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     rules: Rules
 
 
-def check(
+def check_derivatives(
     roots: Roots,
     *,
     names: Names | Mapping[str, Any] | None = None,
@@ -58,11 +58,12 @@ def check(
     wrong node is the first one at which a gradient goes wrong.
 
     >>> import autograd_core as torch
-    >>> from gradstep import check, trace
+    >>> from gradstep import trace
+    >>> from gradstep.findings import check_derivatives
     >>> with trace(values=True):
     ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
     ...     loss = x.exp().sum()
-    >>> [found.sentence for found in check(loss)]
+    >>> [found.sentence for found in check_derivatives(loss)]
     ['SumBackward0: right (self)', 'ExpBackward0: right (self)']
 
     Args:

@@ -18,9 +18,6 @@ from gradstep.graph.model import Source
 from gradstep.recording.errors import NotRecorded
 from gradstep.recording.run import Run
 
-Titled = tuple[str, Finding]
-"""A finding, and the title of the call that shows it, "" of the whole run."""
-
 
 def _in_run() -> Mapping[str, Rule[Any]]:
     rules: tuple[Rule[Any], ...] = (*GRAPH_RULES, *RUN_RULES)
@@ -32,7 +29,7 @@ def _in_run() -> Mapping[str, Rule[Any]]:
 _IN_RUN: Final = _in_run()
 
 
-def conclusions(facts: Facts) -> list[Titled]:
+def conclusions(facts: Facts) -> list[Finding]:
     """Return what is wrong with a run, worst first, causes before their symptoms."""
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
@@ -40,15 +37,15 @@ def conclusions(facts: Facts) -> list[Titled]:
     of_run = [reason for rule in rules for reason in rule.find(facts.only(rule))]
     of_run.sort(key=lambda reason: reason.source.line if reason.source else 0)
     titled += [("", reason.seen_by(facts.names)) for reason in of_run]
-    concluded = [(title, Finding(_of_module(reason, facts.names))) for title, reason in titled]
-    concluded.sort(key=lambda pair: (SEVERITIES.index(pair[1].severity), _rank(pair[1].code)))
+    concluded = [Finding(_of_module(reason, facts.names), title) for title, reason in titled]
+    concluded.sort(key=lambda each: (SEVERITIES.index(each.severity), _rank(each.code)))
     return list(_one_each(concluded))
 
 
-def certain(facts: Facts) -> list[Titled]:
+def certain(facts: Facts) -> list[Finding]:
     """Return what the calls so far have shown, whatever comes."""
-    found = [(title, Finding(reason)) for title, reason in _of_complete_calls(facts)]
-    return [pair for pair in found if pair[1].is_bad and not pair[1].reason.is_open]
+    findings = [Finding(reason, title) for title, reason in _of_complete_calls(facts)]
+    return [each for each in findings if each.is_bad and not each.reason.is_open]
 
 
 def _in_this(reason: Reason, facts: Facts) -> Reason:
@@ -95,13 +92,13 @@ def kinds_of(kind: type[Reason]) -> Iterator[type[Reason]]:
         yield from kinds_of(part)
 
 
-def _one_each(titled: list[Titled]) -> Iterator[Titled]:
+def _one_each(findings: list[Finding]) -> Iterator[Finding]:
     """Leave out what is only another symptom: of leaves of which all is said already."""
     told: set[str] = set()
     said: set[Any] = set()
-    first = _first_of_run(titled)
-    here, codes = _told_by_line(titled)
-    for title, finding in titled:
+    first = _first_of_run(findings)
+    here, codes = _told_by_line(findings)
+    for finding in findings:
         reason = finding.reason
         if any(_is_explained(part, reason.source, here, codes) for part in _parts(reason)):
             continue
@@ -116,25 +113,25 @@ def _one_each(titled: list[Titled]) -> Iterator[Titled]:
             if told.issuperset(finding.leaves):
                 continue
             told.update(finding.leaves)
-        yield title, finding
+        yield finding
 
 
-def _first_of_run(titled: list[Titled]) -> dict[str, Finding]:
+def _first_of_run(findings: list[Finding]) -> dict[str, Finding]:
     """Return, of codes of which the first finding is behind all others, that: what only the whole
     run shows, as that a step broke leaves, or what the first call does."""
     first: dict[str, Finding] = {}
-    for _, finding in sorted(titled, key=lambda pair: pair[0] != ""):
+    for finding in sorted(findings, key=lambda each: each.call != ""):
         if finding.reason.is_once_a_run and finding.is_bad:
             first.setdefault(finding.code, finding)
     return first
 
 
-def _told_by_line(titled: list[Titled]) -> tuple[set[tuple[str, Source | None]], set[str]]:
+def _told_by_line(findings: list[Finding]) -> tuple[set[tuple[str, Source | None]], set[str]]:
     """Return the codes of errors, warnings, and of the reasons in them, with their lines, and
     alone."""
     here = {
         (part.code or part.as_part, finding.source)
-        for _, finding in titled
+        for finding in findings
         if finding.is_bad
         for part in _parts(finding.reason)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from time import perf_counter, process_time
@@ -127,19 +128,20 @@ class Watch:
         self.trouble = ""
         return True
 
-    def end(self, *, is_cut_short: bool) -> Facts:
-        """Return the facts of a run that is over. What is not finite is a note where the program
+    def facts_so_far(self, *, is_cut_short: bool) -> Facts:
+        """Return the facts of the calls so far. What is not finite is a note where the program
         left out the steps for it, which are few, and went on."""
-        self.facts.is_cut_short = is_cut_short
+        facts = copy(self.facts)
+        facts.is_cut_short = is_cut_short
         if not self.trouble and 2 * len(self._skipped) < len(list(self._run.calls())):
-            self.facts.seen[:] = [
+            facts.seen = [
                 (title, replace(each, is_note=each.is_note or _in(title) in self._skipped))
                 if isinstance(each, NotFinite) else (title, each)
-                for title, each in self.facts.seen
+                for title, each in facts.seen
             ]  # fmt: skip
         with within_fence("the optimizers"):
             self._leaves.end()
-        return self.facts
+        return facts
 
     def _look_and_carry_out(
         self, call: BackwardCall, names: Names, number: int

@@ -110,7 +110,7 @@ z""",
     "%%gradstep check\nloss = (x - x).sqrt()\nloss.backward()",
     "%%gradstep render\nloss = (x * 3).sin()\nloss.backward()",
     "loss",
-    "gradstep.lint(z)",
+    "gradstep.check(z)",
     "%unload_ext gradstep\ncapture(z)",
 ]
 

@@ -98,7 +98,7 @@ class SessionWorker:
         def work(session: Session) -> Reply:
             if selected is not None and selected not in (-1, session.selected):
                 session.select(selected)
-            return session.do(line)
+            return session.reply(line)
 
         self._start(line, work, line, typed=selected is not None)
 

@@ -10,19 +10,20 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from gradstep.findings.explanations import MEANINGS, summary
+from gradstep.findings.explanations import require_codes, summary
 from gradstep.findings.finding import Finding, Program
-from gradstep.findings.report import Checked, left, one_line
+from gradstep.findings.report import Report, left, one_line
 from gradstep.guest.ranks import rank_and_size
 from gradstep.program.calls import CallSelector
 from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
 from gradstep.program.target import Target, parse_target
+from gradstep.program.watching import EVERY, report_on_file
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.check_fixes import diff_of, make, tried
-from gradstep_tui.commands.check_run import EVERY, Asked, check_run, report_on, report_on_file
+from gradstep_tui.commands.check_run import Asked, check_run, report_on
 from gradstep_tui.destination import stdout_kept_free, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
@@ -97,14 +98,14 @@ def run(options: argparse.Namespace) -> int:
     if target.is_recording:
         if options.arguments:
             return _check_ranks([options.target, *options.arguments], options)
-        report = report_on_file(target, options.ignore)
+        report = report_on_file(Path(target.place), options.ignore)
         return _show(report, target, options, None)
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
 
     program = Program(str(target), tuple(options.arguments))
 
     def tell(certain: Finding) -> None:
-        for _, finding in left([("", certain)], options.ignore, program):
+        for finding in left([certain], options.ignore, program):
             output.relay(one_line(finding, target.folder))
 
     tells = None if options.quiet else tell
@@ -149,7 +150,7 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
     findings = compared([*paths.values()])
     rank = findings[0].ranks[0] if findings else next(iter(paths))
     target = parse_target(str(paths[rank]))
-    report = report_on_file(target, options.ignore)
+    report = report_on_file(paths[rank], options.ignore)
     if options.format == "json":
         whole = json.loads(json_of(findings, len(paths)))
         output.show(
@@ -164,7 +165,7 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
 
 
 def _show(
-    report: Checked,
+    report: Report,
     target: Target,
     options: argparse.Namespace,
     failure: ProgramFailure | None,
@@ -199,12 +200,10 @@ _STYLES: Final = {
 
 
 def _require_codes(ignore: Sequence[str]) -> None:
-    unknown = sorted(set(ignore).difference(MEANINGS))
-    if unknown:
-        raise Failure(
-            f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(MEANINGS)}",
-            ExitCode.USAGE,
-        )
+    try:
+        require_codes(ignore)
+    except ValueError as error:
+        raise Failure(f"--ignore: {error}", ExitCode.USAGE) from None
 
 
 def _seconds(text: str) -> float:

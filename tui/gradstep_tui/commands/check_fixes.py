@@ -22,7 +22,7 @@ from typing import Any, Final
 from gradstep.capturing.sources import portable
 from gradstep.findings.finding import Finding, Fix
 from gradstep.findings.patches import agreeing, by_file, fixed, is_as_run, patch, text_of
-from gradstep.findings.report import Checked
+from gradstep.findings.report import Report
 from gradstep.guest.own_files import FOLDER
 from gradstep.program.target import Target
 from gradstep.text import plural
@@ -37,7 +37,7 @@ _PATIENCE: Final = 120.0
 """Seconds that a trial may take, beyond a few times what the first run took."""
 
 
-def diff_of(report: Checked, here: Path) -> str:
+def diff_of(report: Report, here: Path) -> str:
     """Return the fixes of what was found as a patch; not those that are only shown."""
     return _patch(agreeing(finding.fix for finding in report.fixable()), here)
 
@@ -51,12 +51,12 @@ def _patch(fixes: Sequence[Fix], here: Path) -> str:
 
 
 def tried(
-    report: Checked,
+    report: Report,
     target: Target,
     arguments: Sequence[str],
     seconds: float,
     options: Sequence[str] = (),
-) -> Checked:
+) -> Report:
     """Return the report with what became of each fix, when the program ran again with it and with
     those before it that are verified; the ``options`` say what was looked at."""
     fixable = report.fixable()
@@ -92,7 +92,7 @@ def tried(
     return replace(report, verdicts=verdicts)
 
 
-def make(report: Checked) -> int:
+def make(report: Report) -> int:
     """Make the verified fixes in the user's files, and return how many there are."""
     fixes = [finding.fix for finding, verdict in report.verdicts.items() if not verdict]
     files = by_file([fix for several in fixes for fix in several])

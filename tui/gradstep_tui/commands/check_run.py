@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Program
-from gradstep.findings.report import Checked, Scope, report_on_recording, report_on_run
+from gradstep.findings.report import Report, Scope, report_on_run
 from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
@@ -18,16 +17,14 @@ from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import CallSelector, InterceptedCall
 from gradstep.program.errors import ScriptDone, ScriptFailed
 from gradstep.program.process import user_code
-from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
-from gradstep.recording.reading import FileRun
+from gradstep.program.watching import EVERY
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.waiting import ProgressLine
 
-EVERY: Final = CallSelector(None, ("backward", "grad"))
 _PATIENCE: Final = 2.0
 """Seconds until progress is shown."""
 _LONG: Final = 60.0
@@ -114,7 +111,7 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         progress.close()
     if isinstance(ran.failure, KeyboardInterrupt):
         ended_by = "ctrl+c"
-    facts = watch.end(is_cut_short=bool(ended_by or ran.failure))
+    facts = watch.facts_so_far(is_cut_short=bool(ended_by or ran.failure))
     return RunChecked(ran, facts, ended_by)
 
 
@@ -134,7 +131,7 @@ def report_on(
     checked: RunChecked,
     asked: Asked,
     ignored: Sequence[str],
-) -> Checked:
+) -> Report:
     """Return the report on a run, without findings of the ``ignored`` codes."""
     subject, failure = checked.ran.found, checked.ran.failure
     program = str(target if subject is None else subject.target)
@@ -147,18 +144,6 @@ def report_on(
         scope = scope._replace(failure=name, findings=failure.findings)
         failure.findings = ()  # they are in this report
     return report_on_run(checked.facts, scope)
-
-
-def report_on_file(target: Target, ignored: Sequence[str]) -> Checked:
-    """Return the report on a recording, without findings of the ``ignored`` codes.
-
-    Raises:
-        RecordingError: the file cannot be read, or has no call.
-    """
-    with FileRun(Path(target.place)) as run:
-        run.require_calls()
-        keep_texts(run, {call.line.file for call in run.calls() if call.line is not None})
-        return report_on_recording(run, str(target), ignored)
 
 
 class _Progress:
@@ -195,8 +180,8 @@ class _Progress:
         kinds = [plural(counts[kind], kind) for kind in ("error", "warning") if counts[kind]]
         self._calls.show(", ".join([f"call {count:,}", f"{self.seconds:.0f} s", *kinds]))
 
-    def _tell(self, findings: Sequence[tuple[str, Finding]]) -> None:
-        for _, finding in findings[self._told :]:
+    def _tell(self, findings: Sequence[Finding]) -> None:
+        for finding in findings[self._told :]:
             if self._tells is not None:
                 self.close()
                 self._tells(finding)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from gradstep.graph.model import View
+from gradstep.text import suggests
 from gradstep_viz.errors import FormatMismatch, NothingToDraw
 from gradstep_viz.films.animation import playing, still
 from gradstep_viz.films.recording import Recording, record
@@ -29,6 +30,7 @@ from gradstep_viz.picture.records import Records
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
 
 
+@suggests
 def film(
     obj: Any,
     out: str | os.PathLike[str] | None = None,

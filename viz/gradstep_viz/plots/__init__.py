@@ -16,6 +16,7 @@ from gradstep.program.calls import CallSelector
 from gradstep.recording.facts import CallFacts
 from gradstep.recording.reading import FileRun
 from gradstep.recording.run import Run
+from gradstep.text import suggests
 from gradstep_viz.errors import UnknownFormat
 from gradstep_viz.options import Theme, validate
 from gradstep_viz.plots.contents import Contents, Progress, What, contents_of, describe
@@ -45,6 +46,7 @@ def plot_format(out: str | os.PathLike[str] | None, format: str | None = None) -
     return chosen
 
 
+@suggests
 def plot(
     recording: Run | str | os.PathLike[str],
     out: str | os.PathLike[str] | None = None,

@@ -29,7 +29,7 @@ from gradstep.findings.rules.graph.subject import Subject
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.errors import NotInGraph
 from gradstep.graph.statistics import Trouble, format_number
-from gradstep.text import listed, plural
+from gradstep.text import listed, plural, suggests
 
 __all__ = ["Explanation", "explain", "explain_node", "why"]
 
@@ -51,6 +51,7 @@ def explain(session: PassSession, text: str) -> Explanation:
     return _answer(session, subject, find(session, subject, text))
 
 
+@suggests
 def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = None) -> Explanation:
     """Explain the gradient that ``roots.backward()`` would give ``target``.
 
@@ -74,14 +75,20 @@ def why(roots: Any, target: Any, *, names: Names | Mapping[str, Any] | None = No
 
     Raises:
         UnknownAddress: nothing has this name.
-        NotInGraph: ``roots`` requires no gradient, or ``target`` is no tensor.
-        Exception: whatever the pass raises, such as that an earlier one freed the graph.
+        NotInGraph: ``roots`` requires no gradient, an earlier pass has freed its graph, or
+            ``target`` is no tensor.
+        Exception: whatever the pass raises.
     """
     if not isinstance(target, str) and not is_tensor(target):
         raise NotInGraph(f"target is {type(target).__name__}, not a tensor or the name of one")
     known = caller_names() if names is None else names
     session = PassSession(roots, retain_graph=True, names=known)
     try:
+        if any(node.is_freed for node in session.order):
+            raise NotInGraph(
+                "an earlier backward() freed the values that this graph had saved: ask why before "
+                "it, or call it with retain_graph=True"
+            )
         session.jump(session.length)
         if session.cursor.error is not None:
             raise session.cursor.error

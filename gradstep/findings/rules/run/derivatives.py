@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from gradstep.findings.checking import InputCheck, NodeCheck, Progress, check
+from gradstep.findings.checking import InputCheck, NodeCheck, Progress, check_derivatives
 from gradstep.findings.facts import Fact, Facts, Look
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
@@ -34,7 +34,7 @@ class Checks(Fact):
         if not look.is_traced or look.looks > _CHECKED:
             return
         roots, own = tuple(look.call.roots), not self.all
-        for node in check(roots, names=look.names, own=own, progress=self.progress):
+        for node in check_derivatives(roots, names=look.names, own=own, progress=self.progress):
             if node.is_identity:
                 continue  # it changes the gradient on purpose, as a gradient reversal does
             key = (node.op, node.rule) if node.rule is not None else (node.op, node.source)
@@ -82,10 +82,15 @@ class WrongDerivative(Reason):
 
 
 def derivatives(facts: Facts) -> Iterator[Reason]:
+    """Yield the rules that are wrong in a run; see :func:`wrong_among`."""
+    return wrong_among(facts[Checks].nodes)
+
+
+def wrong_among(nodes: Iterable[NodeCheck]) -> Iterator[Reason]:
     """Yield the rules that are wrong, each once, with what one of its nodes shows; not those that
     differ on purpose, as where the result does not depend on the input at all."""
     by_rule: dict[Any, list[NodeCheck]] = {}
-    for node in facts[Checks].nodes:
+    for node in nodes:
         if node.verdict == "wrong":
             wrong = tuple(nr for nr, one in enumerate(node.inputs) if one.verdict == "wrong")
             known = node.rule is not None and not is_own_file(node.rule.file)

@@ -1,0 +1,291 @@
+"""What ``gradstep check`` is for a script, for a part of the caller's own program: a block, a
+function, a loss, or a recording."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from contextlib import ExitStack, suppress
+from functools import wraps
+from inspect import iscoroutinefunction
+from pathlib import Path
+from types import FunctionType, TracebackType
+from typing import Any, Final, Self, TypeVar, cast
+
+from gradstep.capturing.names import Names, caller_names
+from gradstep.capturing.roots import tensors_in
+from gradstep.capturing.sources import portable
+from gradstep.contract.lookup import is_root
+from gradstep.findings.explanations import require_codes
+from gradstep.findings.finding import Finding, Program
+from gradstep.findings.report import (
+    Report,
+    Scope,
+    report_on_graph,
+    report_on_recording,
+    report_on_run,
+)
+from gradstep.findings.whole_run.watch import Watch
+from gradstep.graph.errors import NotInGraph
+from gradstep.guest.fence import has_failed, tell_anew
+from gradstep.guest.own_files import is_of_library, is_user_file
+from gradstep.program.calls import Calls, CallSelector, InterceptedCall, intercepting
+from gradstep.program.recorded_calls import keep_texts
+from gradstep.program.refused_pass import findings_of
+from gradstep.recording.reading import FileRun
+from gradstep.records import CallKind, Gradients
+from gradstep.text import suggests
+
+EVERY: Final = CallSelector(None, ("backward", "grad"))
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Run:
+    """Looks at the backward calls that a program makes within ``with``, or within a function that
+    this decorates. Made by :func:`watch`.
+
+    It may be entered again, and then goes on. Calls of the thread that entered it are looked at.
+    What an inner one looks at is not in the report of an outer one.
+    """
+
+    def __init__(self, variables: Mapping[str, Any], ignore: Collection[str]) -> None:
+        self._variables, self._ignored = variables, tuple(ignore)
+        self._name = "this program"
+        self._watch = Watch()
+        self._counts: Counter[CallKind] = Counter()
+        self._within: ExitStack | None = None
+        self._depth = 0
+        self._ended_by = ""
+        self._error: BaseException | None = None
+        self._refused: tuple[Finding, ...] = ()
+
+    def start(self) -> None:
+        """Begin to look at calls, or go on, until :meth:`close`; where a block can be written,
+        ``with`` tells more. What the ops of PyTorch make is not noted, and on which lines: a mode
+        that does has to end where it began."""
+        self.enter(modes=False)
+
+    def enter(self, *, modes: bool) -> None:
+        """Begin to look at calls, or go on; with ``modes`` only where those of PyTorch that are on
+        are the same again at the end."""
+        self._depth += 1
+        if self._depth > 1:
+            return
+        if not self._counts:
+            tell_anew()
+        self._within = ExitStack()
+        calls: Calls = self._within.enter_context(
+            intercepting(
+                self._look, EVERY, values=True if modes else "core", lines=modes,
+                variables=self._variables,
+            )
+        )  # fmt: skip
+        calls.counts.update(self._counts)
+        self._within.callback(self._keep, calls)
+
+    def close(self) -> None:
+        """Look at no more calls; the findings stay."""
+        if self._depth == 1 and self._within is not None:
+            self._within.close()
+        self._depth = max(self._depth - 1, 0)
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What was found so far, worst first, notes included."""
+        return self.report().findings
+
+    def report(self) -> Report:
+        """Return the report on the calls so far."""
+        error = self._error
+        program = _program()
+        scope = Scope(
+            program or Program(self._name), self._ignored, in_python=program is None,
+            ended_by=self._ended_by, has_failed=has_failed(), findings=self._refused,
+            failure="" if error is None else f"its {type(error).__name__}", error=error,
+        )  # fmt: skip
+        is_cut_short = bool(self._ended_by or error or self._depth)
+        return report_on_run(self._watch.facts_so_far(is_cut_short=is_cut_short), scope)
+
+    def __enter__(self) -> Self:
+        self.enter(modes=True)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is not None and self._depth == 1:
+                self._error, self._refused = error, findings_of(error)
+        finally:
+            self.close()
+
+    def __call__(self, function: F) -> F:
+        """Have the calls looked at that ``function`` makes, which may be ``async``."""
+        self._name = getattr(function, "__name__", self._name)
+        if iscoroutinefunction(function):
+
+            @wraps(function)
+            async def awaited(*given: Any, **named: Any) -> Any:
+                with self:
+                    return await function(*given, **named)
+
+            return cast("F", awaited)
+
+        @wraps(function)
+        def watched(*given: Any, **named: Any) -> Any:
+            with self:
+                return function(*given, **named)
+
+        return cast("F", watched)
+
+    def _repr_html_(self) -> str:
+        return self.report()._repr_html_()
+
+    def _look(self, intercepted: InterceptedCall) -> bool | Gradients:
+        """Look at a call, and carry it out; after one that made NaN or infinity of leaves, nothing
+        that follows says anything."""
+        if self._watch.trouble and not self._watch.was_skipped():
+            self._ended_by = f"the {self._watch.trouble}"
+        if self._ended_by:
+            return False
+        return self._watch(intercepted.call, intercepted.names, intercepted.number)
+
+    def _keep(self, calls: Calls) -> None:
+        self._counts = calls.counts
+
+
+@suggests
+def watch(model: Any = None, optimizer: Any = None, *, ignore: Collection[str] = ()) -> Run:
+    """Look at the backward calls of a block or a function, as ``gradstep check`` does at those of a
+    script.
+
+    Gradients, parameters and random numbers are what they would be, bit for bit. Nothing stays
+    behind.
+
+    >>> import autograd_core as torch, gradstep
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> unused = torch.tensor(3.0, requires_grad=True)
+    >>> with gradstep.watch(ignore=["never-stepped"]) as run:
+    ...     (w * w).sum().backward()
+    >>> [(finding.code, finding.leaves) for finding in run.findings if finding.is_bad]
+    [('unreached', ('unused',))]
+
+    As a decorator, it looks at each call of the function:
+
+    >>> run = gradstep.watch()
+    >>> @run
+    ... def train():
+    ...     (w * w).sum().backward()
+    >>> train()
+    >>> run.report().calls
+    1
+
+    Args:
+        model, optimizer: objects that no variable of the program has, as where a framework keeps
+            them; others are found without.
+        ignore: codes of findings to leave out.
+
+    Raises:
+        TypeError: a function is given as the model.
+        ValueError: there is no finding of such a code.
+    """
+    require_codes(ignore)
+    if isinstance(model, FunctionType):
+        raise TypeError("watch takes a model: to decorate a function, write @gradstep.watch()")
+    given = {"model": model, "optimizer": optimizer}
+    return Run({name: value for name, value in given.items() if value is not None}, ignore)
+
+
+@suggests
+def check(
+    subject: Any,
+    *,
+    names: Names | Mapping[str, Any] | None = None,
+    ignore: Collection[str] = (),
+) -> Report:
+    """Tell what is wrong with a loss, with what a function does, or with a recorded run.
+
+    ``subject`` is one of
+
+    * a tensor, or several: the graph is looked at before ``backward``, and the derivative of each
+      op is compared with finite differences. Nothing runs, and nothing changes. That takes what
+      ``trace(values=True)`` keeps of the forward pass; without it, fewer mistakes are found.
+    * a function without arguments: it runs under :func:`watch`. What it raises is in the report.
+    * the file of a recording.
+
+    >>> import gradstep
+    >>> import autograd_core as torch
+    >>> with gradstep.trace(values=True):
+    ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
+    ...     w = torch.tensor([1.0, 2.0], requires_grad=True)
+    ...     loss = x.exp().sum()
+    >>> report = gradstep.check(loss, names={"x": x, "w": w})
+    >>> for finding in report.findings:
+    ...     print(f"{finding.severity}: {finding.what}")
+    warning: w requires a gradient, but the loss does not depend on it
+    >>> [result.sentence for result in report.derivatives]
+    ['SumBackward0: right (self)', 'ExpBackward0: right (self)']
+    >>> report.raise_for("warning")
+    Traceback (most recent call last):
+    gradstep.findings.report.CheckFailed: loss: 1 warning
+    ...
+
+    Args:
+        names: of a loss, the program's variables, as a dictionary or :class:`Names`; by default
+            those of the calling program. Leaves and modules among them are checked, too.
+        ignore: codes of findings to leave out.
+
+    Raises:
+        TypeError: it is none of these.
+        ValueError: there is no finding of such a code.
+        NotInGraph: a tensor requires no gradient.
+        RecordingError: the file cannot be read.
+    """
+    require_codes(ignore)
+    if isinstance(subject, str | os.PathLike):
+        path = os.fspath(subject)
+        if path.endswith(".py"):
+            raise TypeError(
+                f"check takes a loss, a function or a recording; of a script: gradstep check {path}"
+            )
+        return report_on_file(Path(path), ignore)
+    if not is_root(subject) and callable(subject):
+        run = watch(ignore=ignore)
+        with suppress(Exception):  # the report has it
+            run(subject)()
+        return run.report()
+    try:
+        tensors_in(subject)
+    except NotInGraph as error:
+        if is_root(subject):
+            raise
+        raise TypeError(f"check takes a loss, a function or a recording: {error}") from None
+    known = caller_names() if names is None else names
+    known = known if isinstance(known, Names) else Names(known)
+    return report_on_graph(subject, known, ignore)
+
+
+def _program() -> Program | None:
+    """Return the program that runs as a script, None where it is no file of the user's that a
+    command could run again, as in a notebook or under pytest."""
+    file = getattr(sys.modules.get("__main__"), "__file__", None)
+    if not (isinstance(file, str) and is_user_file(file)) or is_of_library(file):
+        return None
+    return Program(portable(file, Path.cwd()), tuple(sys.argv[1:]))
+
+
+def report_on_file(path: Path, ignored: Collection[str]) -> Report:
+    """Return the report on a recording, without findings of the ``ignored`` codes.
+
+    Raises:
+        RecordingError: the file cannot be read, or has no call.
+    """
+    with FileRun(path) as run:
+        run.require_calls()
+        keep_texts(run, {call.line.file for call in run.calls() if call.line is not None})
+        return report_on_recording(run, str(path), ignored)
