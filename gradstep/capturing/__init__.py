@@ -13,6 +13,7 @@ from math import prod
 from typing import Any
 
 from gradstep.capturing.backward import add_backward
+from gradstep.capturing.calls import calls_of
 from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced_forward
 from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks, describe
 from gradstep.capturing.names import Names, caller_names
@@ -133,6 +134,7 @@ def capture(
                 values.update(zip(*records, strict=True) if traced else ())
             add_costs(build, costs, forward_of)
         build.rounds = rounds_of(recorded)
+        build.calls, build.call_of = calls_of(recorded, known)
         if view != "backward":
             add_results(build, known, tensors, whole, forward_of)
         return build.graph()

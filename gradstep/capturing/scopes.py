@@ -6,7 +6,14 @@ from types import FrameType
 from typing import Any
 
 from gradstep.capturing.frames import MOST, outermost_of
-from gradstep.contract.module_paths import OUTSIDE, ModulePaths, ModulesRun, ScopePath, joined
+from gradstep.contract.module_paths import (
+    OUTSIDE,
+    ModuleCall,
+    ModulePaths,
+    ModulesRun,
+    ScopePath,
+    joined,
+)
 
 
 class Scopes:
@@ -69,7 +76,8 @@ class Scope:
             if self._module is not None:
                 paths = self._scopes.paths(self.outermost)
                 path = joined(outside.path, self._of_module(paths))
-                self._place = ScopePath(outside.around, paths, path)
+                call = ModuleCall(path, outside.call)
+                self._place = ScopePath(outside.around, paths, path, call)
             elif outside.paths is not None:
                 self._place = outside._replace(path=joined(outside.path, self._name))
             else:

@@ -29,7 +29,7 @@ def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
     hidden = _hidden(pair)
     build = GraphBuilder(
         one.title, one.derived_forward, modules={**other.modules, **one.modules},
-        module_details={**other.module_details, **one.module_details},
+        module_details={**other.module_details, **one.module_details}, calls=[*one.calls],
     )  # fmt: skip
     ids, ids_there = [-1] * len(one), [-1] * len(other)
     for id, partner in _in_order(one, other, partners):
@@ -130,6 +130,8 @@ def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) ->
     )  # fmt: skip
     if node.rounds:
         build.rounds[new] = node.rounds
+    if ordered and id in graph.call_of:  # calls of the other graph have other numbers
+        build.call_of[new] = graph.call_of[id]
     if id in graph.results:
         build.results[new] = graph.results[id]
     if node.hooks:

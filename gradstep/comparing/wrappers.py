@@ -78,4 +78,5 @@ def without_wrappers(graph: Graph) -> Graph:
         variables=variables,
         modules=modules,
         module_details={bare(path): text for path, text in graph.module_details.items()},
+        calls=[one._replace(module=bare(one.module)) for one in graph.calls],
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -149,13 +149,27 @@ class ModulePaths:
                     self._search(f"{there}[{text_of(key)}]", inside, (*way, (attribute, key)))
 
 
+_NUMBERS: Final = count()
+
+
+class ModuleCall:
+    """One call of the module at ``path``, and the call that it was made in, None in none; later
+    ones have higher numbers."""
+
+    __slots__ = ("number", "outer", "path")
+
+    def __init__(self, path: str, outer: ModuleCall | None) -> None:
+        self.number, self.path, self.outer = next(_NUMBERS), path, outer
+
+
 class ScopePath(NamedTuple):
     """Where an op ran: in the module at ``path`` of the outermost one, whose ``paths`` these are,
-    None outside any; and in the named parts of the program ``around`` that."""
+    None outside any; in the named parts of the program ``around`` that; and in which ``call``."""
 
     around: str = ""
     paths: ModulePaths | None = None
     path: str = ""
+    call: ModuleCall | None = None
 
 
 OUTSIDE: Final = ScopePath()

@@ -12,6 +12,7 @@ import numpy as np
 from gradstep.graph.columns import BatchColumn
 from gradstep.graph.entries import LazyEntries, Numbers, SharedEntries
 from gradstep.graph.model import (
+    Call,
     Cost,
     EdgeKind,
     Graph,
@@ -65,6 +66,8 @@ class GraphBuilder:
     variables: dict[int, str] = field(default_factory=dict)
     sources: SharedEntries[Source] | LazyEntries[Source] = field(default_factory=SharedEntries)
     rounds: SharedEntries[tuple[Round, ...]] = field(default_factory=SharedEntries)
+    calls: list[Call] = field(default_factory=list)
+    call_of: Numbers = field(default_factory=Numbers)
     orders: Numbers = field(default_factory=Numbers)
     pairs: Numbers = field(default_factory=Numbers)
     saved: SavedColumns | LazyEntries[tuple[SavedValue, ...]] = field(default_factory=SavedColumns)

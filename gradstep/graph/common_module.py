@@ -59,6 +59,7 @@ def without_module(graph: Graph, module: str) -> Graph:
             **graph.module_details,
             **{short(scope): text for scope, text in graph.module_details.items()},
         },
+        calls=[one._replace(module=short(one.module)) for one in graph.calls],
         groups={
             id: group._replace(title=short(group.title), like=short(group.like))
             for id, group in graph.groups.items()

@@ -26,6 +26,7 @@ __all__ = [
     "LEAF_KINDS",
     "PARAMETER_KINDS",
     "RETURNED",
+    "Call",
     "Cost",
     "Edge",
     "EdgeKind",
@@ -204,6 +205,15 @@ class Round(NamedTuple):
     label: str
 
 
+class Call(NamedTuple):
+    """The ``number``-th call of a module in this graph, from 1 on, made in the call ``outer`` of
+    :attr:`Graph.calls`, -1 outside any."""
+
+    module: str
+    number: int
+    outer: int = -1
+
+
 class Mark(NamedTuple):
     """How a node differs in another graph: it is there only ("added"), here only ("removed"), or in
     both, as ``details`` say."""
@@ -299,11 +309,13 @@ class Graph:
     ``derived_forward`` means that the forward half was derived from the backward half because
     nothing was traced; constants and paths without gradients are then missing. ``modules`` gives
     the class of each scope that is a module, ``module_details`` what matters of its attributes
-    ("3×3, stride 2"). ``results`` are the variables that a statement assigned the results of ops
-    to. A folded graph has ``groups``, ``edge_counts`` where
-    an edge stands for several, ``frames`` around open groups, and in ``unfolded`` its original
-    totals. A part of a graph has ``part``. One that is compared with another has ``marks`` where
-    they differ, and in ``others`` and ``edge_others`` what flowed in the other one.
+    ("3×3, stride 2"). ``calls`` are the calls of modules, each after the one that it was made in,
+    and ``call_of`` says for nodes in which of them they ran; a folded graph has none. ``results``
+    are the variables that a statement assigned the results of ops to. A folded graph has
+    ``groups``, ``edge_counts`` where an edge stands for several, ``frames`` around open groups, and
+    in ``unfolded`` its original totals. A part of a graph has ``part``. One that is compared with
+    another has ``marks`` where they differ, and in ``others`` and ``edge_others`` what flowed in
+    the other one.
     """
 
     title: str
@@ -346,6 +358,8 @@ class Graph:
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
     module_details: Mapping[str, str] = field(default_factory=dict)
     results: Mapping[int, str] = field(default_factory=dict)
+    calls: Sequence[Call] = ()
+    call_of: Mapping[int, int] = field(default_factory=dict)
     marks: Mapping[int, Mark] = field(default_factory=dict)
     others: Mapping[int, Statistics] = field(default_factory=dict)
     edge_others: Mapping[int, Statistics] = field(default_factory=dict)

@@ -12,6 +12,9 @@ The document is one object, version 1:
     if known, the class of each scope that is a module
 ``module_details``
     what matters of the attributes of some of them: "3×3, stride 2"
+``calls``
+    if known, the calls of modules: ``module``, ``number`` (its first call here is 1), and in
+    ``outer`` in which of these calls it was made
 ``unfolded``
     for a folded graph, the totals of the unfolded one
 ``part``
@@ -19,7 +22,8 @@ The document is one object, version 1:
 ``nodes``
     in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``stem``
     (what its address calls it, where that is not its name), ``scope``, ``shape``, ``dtype``,
-    ``detail``, ``formula``, ``variable``, ``result`` (the variable that a statement assigned the
+    ``detail``, ``formula``, ``variable``, ``call`` (in which of the ``calls``, from 0 on, it ran:
+    the innermost one), ``result`` (the variable that a statement assigned the
     result of an op to), ``source`` [file, line], ``order`` (from 0 on: 0 runs
     first, and is ``#1`` in pictures and in the debugger), ``pair``, ``saved``, ``statistics``,
     ``undefined``, ``group``, ``cost``, ``hooks``
@@ -48,6 +52,7 @@ from typing import Any, get_args
 from gradstep.graph.bounded_json import allowed, parsed
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import (
+    Call,
     Cost,
     Edge,
     EdgeKind,
@@ -88,6 +93,12 @@ def to_json(graph: Graph) -> str:
         head["modules"] = dict(graph.modules)
     if graph.module_details:
         head["module_details"] = dict(graph.module_details)
+    if graph.calls:
+        head["calls"] = [
+            {"module": one.module, "number": one.number}
+            | ({"outer": one.outer} if one.outer >= 0 else {})
+            for one in graph.calls
+        ]
     if graph.unfolded is not None:
         head["unfolded"] = graph.unfolded._asdict()
     if graph.part is not None:
@@ -119,6 +130,8 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["group"] = node.group._asdict()
     if node.hooks:
         record["hooks"] = [_hook_record(change) for change in node.hooks]
+    if (call := graph.call_of.get(node.id)) is not None:
+        record["call"] = call
     if node.id in graph.results:
         record["result"] = graph.results[node.id]
     if node.id in graph.costs:
@@ -205,6 +218,11 @@ def from_json(text: str, most: int | None = None) -> Graph:
         build.modules[path] = _typed(name, str, f"modules.{path}")
     for path, text in _typed(document.get("module_details", {}), dict, "module_details").items():
         build.module_details[path] = _typed(text, str, f"module_details.{path}")
+    for at, call in enumerate(_typed(document.get("calls", []), list, "calls")):
+        one = _Record(call, f"calls[{at}]")
+        module, number = one.get("module", str, ""), one.integer("number", 1)
+        outer = one.integer("outer", below=at)
+        build.calls.append(Call(module, number, -1 if outer is None else outer))
     if "unfolded" in document:
         build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
     if "part" in document:
@@ -355,6 +373,8 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         undefined=record.get("undefined", bool, False),
         group=_read_group(record.get("group", dict), record.where),
     )
+    if (call := record.integer("call", below=len(build.calls))) is not None:
+        build.call_of[id] = call
     if result := record.get("result", str, ""):
         build.results[id] = result
     cost = record.cost()

@@ -34,6 +34,7 @@ from gradstep.capturing.rounds import Rounds
 from gradstep.contract.loops import LoopRound
 from gradstep.contract.module_paths import (
     OUTSIDE,
+    ModuleCall,
     ModulePaths,
     ModulesRun,
     ScopePath,
@@ -674,7 +675,7 @@ class Modules:
             path = joined(outside.at.path, type(module).__name__)
         assert sequence_nr is not None
         number, caller = sequence_nr(), None
-        at = _made_path((outside.at.around, paths, path))
+        at = _made_path((outside.at.around, paths, path, ModuleCall(path, outside.at.call)))
         self._origins.enter(at, number)
         whole = outside.whole
         if not whole and self._lines is not None and self._is_pytorchs(module):
@@ -702,11 +703,11 @@ class Modules:
             return
         assert sequence_nr is not None
         outside = self._scope
-        around, paths, path = outside.at
+        around, paths, path, call = outside.at
         at = (
             ScopePath(joined(around, name))
             if paths is None
-            else ScopePath(around, paths, joined(path, name))
+            else ScopePath(around, paths, joined(path, name), call)
         )
         self._scope = outside._replace(at=at)
         self._origins.enter(at, sequence_nr())

@@ -11,15 +11,16 @@ from gradstep.graph.model import Graph, Round
 
 
 class Segment(NamedTuple):
-    """A module, a loop, or a round of one; ``loop`` tells loops apart, and is -1 for a module."""
+    """A module, a loop, or a round of one; ``number`` tells loops, rounds, and calls of a module
+    apart, and is -1 where nothing is known of calls."""
 
     kind: Literal["scope", "loop", "iteration"]
     label: str
     scope: str
-    loop: int = -1
+    number: int = -1
 
 
-_Key = tuple[str, tuple[Round, ...]]
+_Key = tuple[str, tuple[Round, ...], int]
 
 
 class Paths:
@@ -33,7 +34,12 @@ class Paths:
         pairs = zip(units.forward, units.backward, strict=True)
         self._rounds = [rounds.get(one) or rounds.get(other, ()) for one, other in pairs]
         self._scopes = units.scopes
-        self._last: tuple[_Key, tuple[Segment, ...]] = ("", ()), ()
+        self._calls, calls = graph.calls, graph.call_of
+        self._call_of = [
+            calls.get(one, calls.get(other, -1))
+            for one, other in zip(units.forward, units.backward, strict=True)
+        ]
+        self._last: tuple[_Key, tuple[Segment, ...]] = ("", (), -1), ()
         self._scope_of: dict[int, Sequence[str]] = {}
         for (scope, around), _ in groupby(zip(units.scopes, self._rounds, strict=True)):
             names = _names(scope)
@@ -43,20 +49,24 @@ class Paths:
 
     def of(self, unit: int) -> tuple[Segment, ...]:
         """Return the path of a unit: the same one as of the last unit, where it is equal."""
-        key = self._scopes[unit], self._rounds[unit]
+        key = self._scopes[unit], self._rounds[unit], self._call_of[unit]
         if key != self._last[0]:
             self._last = key, self._path(*key)
         return self._last[1]
 
-    def _path(self, scope: str, rounds: tuple[Round, ...]) -> tuple[Segment, ...]:
+    def _path(self, scope: str, rounds: tuple[Round, ...], call: int) -> tuple[Segment, ...]:
         names = _names(scope)
+        calls: dict[str, int] = {}
+        while call >= 0:
+            calls.setdefault(self._calls[call].module, call)
+            call = self._calls[call].outer
         path: list[Segment] = []
         depth = 0
 
         def enter(until: int) -> int:
             for length in range(depth + 1, until + 1):
                 inner = ".".join(names[:length])
-                path.append(Segment("scope", inner, inner))
+                path.append(Segment("scope", inner, inner, calls.get(inner, -1)))
             return max(depth, until)
 
         for one in rounds:
