@@ -150,6 +150,8 @@ def _add_records(
     )
     for at, (kind, name) in leaf_names.items():
         build.kinds[ids[at]] = kind
+        if (cut := records[at].cut) is not None:
+            build.cuts[ids[at]] = cut.how
         if name:
             build.variables[ids[at]] = name
     return dict(zip(records, ids, strict=True))

@@ -156,17 +156,23 @@ def _align_same(one: Graph, other: Graph, partners: Ints) -> None:
 
 
 def _align_cuts(one: Graph, other: Graph, partners: Ints) -> None:
-    """Pair where a tensor leaves the graph: in one engine's traces that is an op, ``detach``, in
-    another's a constant that it made, ``detach()``."""
+    """Pair where a tensor leaves the graph: in one engine's traces that is an op, in another's a
+    constant that was cut off by it."""
     taken = set(partners.tolist())
-    there: dict[str, list[int]] = {}
-    for id in range(len(other)):
-        if id not in taken and id not in other.pairs and other.halves[id] == "forward":
-            there.setdefault(other.names[id].removesuffix("()"), []).append(id)
-    for id, name in enumerate(one.names):
-        is_free = partners[id] < 0 and id not in one.pairs and one.halves[id] == "forward"
-        ids = there.get(name.removesuffix("()")) if is_free else None
-        if ids and {one.kinds[id], other.kinds[ids[0]]} == {"op", "constant"}:
+
+    def ends(
+        graph: Graph, is_free: Callable[[int], bool]
+    ) -> Iterator[tuple[int, tuple[bool, str]]]:
+        for id, kind in enumerate(graph.kinds):
+            is_op = kind == "op" and graph.halves[id] == "forward" and id not in graph.pairs
+            if (is_op or id in graph.cuts) and is_free(id):
+                yield id, (is_op, f"{graph.names[id]}()" if is_op else graph.cuts[id])
+
+    there: dict[tuple[bool, str], list[int]] = {}
+    for id, key in ends(other, lambda id: id not in taken):
+        there.setdefault(key, []).append(id)
+    for id, (is_op, how) in ends(one, lambda id: bool(partners[id] < 0)):
+        if ids := there.get((not is_op, how)):
             partners[id] = ids.pop(0)
 
 
@@ -177,7 +183,7 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
     there = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     is_paired = (lambda id: bool(partners[id] >= 0)), there.__contains__
     # of each result that has no partner, where it goes: to which node that has one, and as what
-    results: tuple[dict[tuple[int, int], int], ...] = {}, {}
+    results: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = {}, {}
     which: tuple[dict[tuple[int, int], int], ...] = {}, {}
     for side, graph in enumerate((one, other)):
         for target, given in sources[side].items():
@@ -187,32 +193,39 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
             for nr, source, of in given:
                 if graph.kinds[source] == "op" and not is_paired[side](source):
                     results[side][reader, nr], which[side][reader, nr] = source, of
-    seen: set[int] = set()
-    for place, exit in results[1].items():
-        if exit in seen or place not in results[0]:
+    # what compiled ops give goes together; the ops in their place may give each result apart
+    near = int(any(map(_is_compiled(other), results[1].values())))
+    far, seen = 1 - near, set[int]()
+    for place, exit in results[near].items():
+        if exit in seen or place not in results[far]:
             continue
-        its = _unpaired_before({exit}, sources[1], is_paired[1])
-        places = [each for each, source in results[1].items() if source in its]
-        if not all(each in results[0] for each in places):
+        part = _unpaired_before({exit}, sources[near], is_paired[near])
+        places = [each for each, source in results[near].items() if source in part]
+        if not all(each in results[far] for each in places):
             continue
-        exits = {results[0][each]: results[1][each] for each in places}
-        mine = _unpaired_before({*exits}, sources[0], is_paired[0])
-        seen |= its
+        makers = {results[far][each] for each in places}
+        mine, its = part, _unpaired_before(makers, sources[far], is_paired[far])
+        if near:
+            mine, its = its, mine
+        seen |= part
         stems = {*map(one.stem, mine), *map(other.stem, its)}
         tensors = {int(partners[id]) for id in _tensors(one, mine, sources[0])}
         if COMPILED not in stems or tensors != _tensors(other, its, sources[1]):
             continue
-        for id, partner in exits.items():
-            partners[id] = partner
-        number = which[not any(one.stem(id) == COMPILED for id in mine)]
+        for each in places:
+            partners[results[0][each]] = results[1][each]
         for each in places:  # of all gradients of a compiled part, its node tells the first
-            if number[each] == 0:
+            if which[near][each] == 0:
                 id, partner = results[0][each], results[1][each]
                 partners[id] = partner
                 if id in one.pairs and partner in other.pairs:
                     partners[one.pairs[id]] = other.pairs[partner]
                 break
         yield Compiled(_whole(one, mine), _whole(other, its))
+
+
+def _is_compiled(graph: Graph) -> Callable[[int], bool]:
+    return lambda id: graph.stem(id) == COMPILED
 
 
 def _unpaired_before(ids: set[int], sources: Inputs, is_paired: Callable[[int], bool]) -> set[int]:
@@ -283,7 +296,9 @@ def _align_ops(one: Graph, other: Graph, half: str, partners: Ints) -> None:
 
     gaps = [(ops(one, lambda id: partners[id] < 0), ops(other, lambda id: id not in taken))]
     # ops before what is compiled have the same inputs, so that what is left comes after it
-    is_compiled = any(COMPILED in map(graph.stem, ids) for graph, ids in zip((one, other), gaps[0]))
+    is_compiled = any(
+        any(map(_is_compiled(graph), ids)) for graph, ids in zip((one, other), gaps[0], strict=True)
+    )
     for key in (_key, _op):  # of what is left, a module may have another name
         rest = []
         for mine, theirs in gaps:

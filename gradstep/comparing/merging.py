@@ -132,6 +132,8 @@ def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) ->
         build.rounds[new] = node.rounds
     if ordered and id in graph.call_of:  # calls of the other graph have other numbers
         build.call_of[new] = graph.call_of[id]
+    if id in graph.cuts:
+        build.cuts[new] = graph.cuts[id]
     if id in graph.results:
         build.results[new] = graph.results[id]
     if node.hooks:

@@ -88,6 +88,7 @@ class GraphBuilder:
     edge_counts: dict[int, int] = field(default_factory=dict)
     costs: dict[int, Cost] = field(default_factory=dict)
     results: dict[int, str] = field(default_factory=dict)
+    cuts: dict[int, str] = field(default_factory=dict)
     hooks: dict[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: dict[int, HookChange] = field(default_factory=dict)
     marks: dict[int, Mark] = field(default_factory=dict)

@@ -311,7 +311,8 @@ class Graph:
     the class of each scope that is a module, ``module_details`` what matters of its attributes
     ("3×3, stride 2"). ``calls`` are the calls of modules, each after the one that it was made in,
     and ``call_of`` says for nodes in which of them they ran; a folded graph has none. ``results``
-    are the variables that a statement assigned the results of ops to. A folded graph has
+    are the variables that a statement assigned the results of ops to, ``cuts`` says of constants
+    what took them out of the graph: ``detach()``. A folded graph has
     ``groups``, ``edge_counts`` where an edge stands for several, ``frames`` around open groups, and
     in ``unfolded`` its original totals. A part of a graph has ``part``. One that is compared with
     another has ``marks`` where they differ, and in ``others`` and ``edge_others`` what flowed in
@@ -358,6 +359,7 @@ class Graph:
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
     module_details: Mapping[str, str] = field(default_factory=dict)
     results: Mapping[int, str] = field(default_factory=dict)
+    cuts: Mapping[int, str] = field(default_factory=dict)
     calls: Sequence[Call] = ()
     call_of: Mapping[int, int] = field(default_factory=dict)
     marks: Mapping[int, Mark] = field(default_factory=dict)

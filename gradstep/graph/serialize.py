@@ -23,10 +23,10 @@ The document is one object, version 1:
     in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``stem``
     (what its address calls it, where that is not its name), ``scope``, ``shape``, ``dtype``,
     ``detail``, ``formula``, ``variable``, ``call`` (in which of the ``calls``, from 0 on, it ran:
-    the innermost one), ``result`` (the variable that a statement assigned the
-    result of an op to), ``source`` [file, line], ``order`` (from 0 on: 0 runs
-    first, and is ``#1`` in pictures and in the debugger), ``pair``, ``saved``, ``statistics``,
-    ``undefined``, ``group``, ``cost``, ``hooks``
+    the innermost one), ``result`` (the variable that a statement assigned the result of an op to),
+    ``cut`` (what took a constant out of the graph: "detach()"), ``source`` [file, line], ``order``
+    (from 0 on: 0 runs first, and is ``#1`` in pictures and in the debugger), ``pair``, ``saved``,
+    ``statistics``, ``undefined``, ``group``, ``cost``, ``hooks``
 ``edges``
     in the order of their ids: ``kind``, ``source``, ``target``, and where known ``output_nr``,
     ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
@@ -132,6 +132,8 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["hooks"] = [_hook_record(change) for change in node.hooks]
     if (call := graph.call_of.get(node.id)) is not None:
         record["call"] = call
+    if node.id in graph.cuts:
+        record["cut"] = graph.cuts[node.id]
     if node.id in graph.results:
         record["result"] = graph.results[node.id]
     if node.id in graph.costs:
@@ -375,6 +377,8 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
     )
     if (call := record.integer("call", below=len(build.calls))) is not None:
         build.call_of[id] = call
+    if cut := record.get("cut", str, ""):
+        build.cuts[id] = cut
     if result := record.get("result", str, ""):
         build.results[id] = result
     cost = record.cost()

@@ -117,7 +117,8 @@ def test_what_is_compiled_is_compared_by_its_results(kind: str) -> None:
 
 
 @pytest.mark.torch
-def test_a_compiled_part_may_have_several_results() -> None:
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_compiled_part_may_have_several_results(order: int) -> None:
     import torch
 
     program = """
@@ -143,7 +144,7 @@ loss.backward()
 """
     runs = [
         record(torch, program.replace("WRAP", line).splitlines())
-        for line in ("", f"model = {COMPILE.format('net')}")
+        for line in ("", f"model = {COMPILE.format('net')}")[::order]
     ]
     comparison = compare(runs[0], runs[1], Tolerance("dtype"))
     assert comparison.is_equal, report.text(comparison, ("one", "other"), Path())

@@ -760,8 +760,8 @@ class _Writer:
         known = self._facts.leaves[leaf]
         row = Row("input", 0, name=printable(known.name) or "input", leaf=leaf)
         row.kind_text = "input" if row.name != "input" else ""
-        if "detach" in known.detail or "no_grad" in known.detail:
-            row.kind_text, row.note = known.detail, ""
+        if leaf in self._graph.cuts:
+            row.kind_text = known.detail
         row.shapes_out = [known.shape]
         if known.has_gradient:
             sizes = [size for (_, to), size in self._facts.given.items() if to == leaf]
