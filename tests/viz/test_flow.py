@@ -104,6 +104,41 @@ residual = u_t + u * u_x - u_xx
 loss = residual.pow(2).mean()
 loss.backward()
 """,
+    "two_stacks": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+
+class Across(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.query, self.value = nn.Linear(4, 4), nn.Linear(4, 4)
+    def forward(self, x):
+        return torch.tanh(self.query(x)) * self.value(x)
+
+class Block(nn.Module):
+    def __init__(self, across):
+        super().__init__()
+        self.up, self.down = nn.Linear(4, 6), nn.Linear(6, 4)
+        self.across = Across() if across else None
+    def forward(self, x):
+        x = x + self.down(torch.relu(self.up(x)))
+        return x if self.across is None else x + self.across(x)
+
+class Stack(nn.Module):
+    def __init__(self, across):
+        super().__init__()
+        self.blocks = nn.ModuleList([Block(across) for _ in range(3)])
+        self.norm = nn.LayerNorm(4)
+    def forward(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.norm(x)
+
+first, second, x = Stack(False), Stack(True), torch.randn(5, 4)
+loss = second(first(x)).pow(2).mean()
+loss.backward()
+""",
     "turned": """
 import torch
 from torch import nn
@@ -249,6 +284,20 @@ def test_a_shared_weight_says_with_what(folder: Path) -> None:
     assert draw("unrolled", folder).row("cell").note == "shared, 20 uses"
     gpt = draw("gpt", folder)
     assert any("shared with" in row.note for row in gpt.rows)
+
+
+def test_what_is_shared_is_told_where_its_rows_have_no_room_for_it(folder: Path) -> None:
+    narrow = draw("gan", folder, width="420").picture
+    of_rows = " ".join(words.text for row in narrow.rows for words in row.words)
+    foot = " ".join(words.text for words in narrow.words)
+    assert "shared" not in of_rows
+    assert "Shared weights: discriminator.0, discriminator.2 (2 uses each)." in foot
+
+
+def test_one_of_each_kind_is_open_and_of_one_class_where_it_has_others_inside(folder: Path) -> None:
+    rows = draw("two_stacks", folder).rows
+    opened = [row.name for row in rows if row.kind == "header"]
+    assert opened == ["first", "blocks.0 … 2", "second", "blocks.0 … 2", "across"]
 
 
 def test_what_goes_to_the_next_round_is_a_state(folder: Path) -> None:

@@ -4,7 +4,7 @@ picture."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import groupby, product
 from math import ceil, inf, log2, prod
 from typing import Final, NamedTuple
 
@@ -14,7 +14,7 @@ from gradstep_viz.flow.facts import Size, scale_of, share_of
 from gradstep_viz.flow.lanes import MOST_CROSSED, MOST_LANES, Lanes, lanes_of, port_numbers
 from gradstep_viz.flow.measure import cut, width_of
 from gradstep_viz.flow.parts import BROKEN, DEAD
-from gradstep_viz.flow.rows import MOST_ROWS, STATE, ExtremeKind, Link, Row, Table
+from gradstep_viz.flow.rows import MOST_ROWS, STATE, ExtremeKind, Link, Row, Shared, Table
 from gradstep_viz.picture.formatting import count
 
 WIDTH: Final = 830
@@ -45,6 +45,7 @@ _LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "p
 LEAST_CLASS: Final = 60
 """So much of a class is shown rather than the words of a mark, and all of a note."""
 MOST_SHUT: Final = 6
+MOST_SHARED: Final = 4
 LEAST_NAMES: Final = 190
 
 BETWEEN_RUNS: Final = "\u00a0|\u00a0"
@@ -344,7 +345,7 @@ class _Layout:
         y += 6
         blocks.append(Block(MARGIN, y, room, 1, "line"))
         texts = [(text, "m") for text in (*self._explained(), *self._shut(), *foot)]
-        for text, tone in [(self._most(), ""), *texts]:
+        for text, tone in [(extremes_text(self._table), ""), *texts]:
             for line in _wrapped(text, room, SMALL):
                 y += 17
                 words.append(Words(MARGIN, y, ((line, tone),), size=SMALL))
@@ -644,10 +645,6 @@ class _Layout:
         }
         return list(texts.values())[::-1][:MOST_SHUT]
 
-    def _most(self) -> str:
-        """Say where gradients are smallest and largest, and which layer is the largest."""
-        return extremes_text(self._table)
-
     def _explained(self) -> list[str]:
         """Explain the marks that occur."""
         rows = self._table.rows
@@ -767,7 +764,7 @@ def _parameters(row: Row) -> str:
 
 
 def extremes_text(table: Table) -> str:
-    """Say where gradients are smallest and largest, and which layer is the largest.
+    """Say where gradients are smallest and largest, which layer is the largest, what is shared.
 
     >>> from gradstep_viz.flow.rows import Extreme
     >>> small = Extreme("smallest", 0, "fc1", Size(0.001))
@@ -782,7 +779,25 @@ def extremes_text(table: Table) -> str:
             continue
         more = f" (as {one.ties} more)" if one.ties else ""
         texts.append(f"{title} {sign}: {one.where}{more}, {count(one.parameters)} parameters.")
+    if table.shared:
+        texts.append(f"Shared weights: {_shared_text(table.shared)}.")
     return " ".join(texts)
+
+
+def _shared_text(shared: Sequence[Shared]) -> str:
+    """Say how often layers are used.
+
+    >>> _shared_text([Shared("a", 2), Shared("b", 2), Shared("wte", 2, ("wte", "lm_head"))])
+    'a, b (2 uses each), wte (2 uses: wte, lm_head)'
+    """
+    texts = []
+    for (uses, names), alike in groupby(shared, lambda one: (one.uses, one.names)):
+        layers = [one.layer for one in alike]
+        more = f", … {len(layers) - MOST_SHARED} more" if len(layers) > MOST_SHARED else ""
+        each = " each" if len(layers) > 1 else ""
+        said = f": {', '.join(names)}" if names else ""
+        texts.append(f"{', '.join(layers[:MOST_SHARED])}{more} ({uses} uses{each}{said})")
+    return ", ".join(texts)
 
 
 def _size(size: Size, tone: Tone) -> tuple[str, Tone]:

@@ -65,6 +65,8 @@ class Part:
     is_mixed: bool = False
     module: str = ""
     """The class of a module; for a container that with the classes inside it."""
+    inside: frozenset[str] = frozenset()
+    """The classes of all modules inside, but for containers."""
 
     @property
     def is_container(self) -> bool:
@@ -366,7 +368,10 @@ class PartBuilder:
         if module in CONTAINERS:
             module += "".join(f" {one.module or self._stem(one)}" for one in inside)
         is_mixed = len(states) > 1 or any(one.is_mixed for one in inside)
-        return Part(kind, label, units, inside, self._number(whole), rows, state, is_mixed, module)
+        own = {one.module for one in inside if one.module and not one.is_container}
+        classes = frozenset(own).union(*(one.inside for one in inside))
+        number = self._number(whole)
+        return Part(kind, label, units, inside, number, rows, state, is_mixed, module, classes)
 
     def _stem(self, part: Part) -> str:
         return self._units.stems[part.units[0]] if part.units else part.kind

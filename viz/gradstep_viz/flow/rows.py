@@ -28,6 +28,8 @@ from gradstep_viz.flow.parts import (
 )
 
 USUAL_ROWS: Final = 40
+FIRST_ROWS: Final = 50
+"""So many there may be for the first of each kind to be open."""
 MOST_ROWS: Final = 60
 MOST_INPUTS: Final = 8
 MOST_OPS: Final = 4
@@ -131,12 +133,21 @@ class Extreme(NamedTuple):
     ties: int = 0
 
 
+class Shared(NamedTuple):
+    """A layer whose parameters are used several times, under other ``names`` than its own, too."""
+
+    layer: str
+    uses: int
+    names: tuple[str, ...] = ()
+
+
 class Table(NamedTuple):
-    """All rows, the links between them, and what is the most in all of them."""
+    """All rows, the links between them, what is the most in all of them, and what is shared."""
 
     rows: list[Row]
     links: list[Link]
     extremes: tuple[Extreme, ...] = ()
+    shared: tuple[Shared, ...] = ()
 
 
 class _Shown(NamedTuple):
@@ -208,7 +219,8 @@ def _opened(
         return opened - closed
     for every in (False, True):  # first one of each kind
         tried: set[object] = set()
-        while (chosen := _to_open(root, opened, closed, most, tried, every=every)) is not None:
+        room = FIRST_ROWS if most == USUAL_ROWS and not every else most
+        while (chosen := _to_open(root, opened, closed, room, tried, every=every)) is not None:
             opened.update(map(id, chosen))
     return opened
 
@@ -218,40 +230,49 @@ def _to_open(
 ) -> list[Part] | None:
     """Return what to open next, but nothing that is to be ``closed``: ``every`` part of the most
     important kind, or only one, of several that are alike the first; None where there is no room
-    for more."""
+    for more.  Of a kind of which one is open, another one is opened only where it has a class
+    inside of which none is shown, and last."""
     shown = _rows_shown(root, opened)
     rows = sum(not (part.is_container and id(part) in opened) for part in shown)
     groups: dict[object, list[Part]] = {}
     seen = {_kind_of(part) for part in shown if id(part) in opened}
+    classes = {part.module for part in shown}.union(
+        *(part.inside for part in shown if not part.opens)
+    )
     for part in shown:
         one = part.children[0] if part.kind == "fold" else part
-        if id(one) in closed or id(part) in opened or _is_norm(part):
+        if id(one) in closed or id(part) in opened or _is_norm(part) or not part.opens:
             continue
-        if part.opens:
-            groups.setdefault(_kind_of(part), []).append(part)
-    for key in sorted(groups, key=lambda one: _rank(groups[one])):
-        parts = groups[key]
-        if key in tried or (not every and key in seen and not any(map(_state, parts))):
+        key: object = _kind_of(part)
+        if not every and key in seen and not _state(part):
+            key = None if part.inside <= classes else (key, "others inside")
+        if key is not None:
+            groups.setdefault(key, []).append(part)
+    for key, parts in sorted(groups.items(), key=lambda one: _rank(one[1], seen)):
+        if key in tried:
             continue
         tried.add(key)
         if not every:
             parts = [max(parts, key=lambda one: (_state(one), _alike(one, parts)))]
-        room = most + (most // 2) * any(map(_state, parts))
-        if rows + sum(map(_rows_added, parts)) <= room:
-            if any(map(_state, parts)):
+        is_sick = any(map(_state, parts))
+        if rows + sum(map(_rows_added, parts)) <= most + (most // 2) * is_sick:
+            if is_sick or key not in map(_kind_of, parts):
                 tried.discard(key)  # there may be more of these
             return parts
     return None
 
 
 def _alike(part: Part, parts: Sequence[Part]) -> int:
-    return sum(one.signature == part.signature for one in parts)
+    """Count the parts that are built as one of them is, in folds their rounds."""
+    signatures = [one.signature for one in _rounds(parts)]
+    return signatures.count(_rounds([part])[0].signature)
 
 
-def _rank(parts: Sequence[Part]) -> tuple[int, int, int]:
+def _rank(parts: Sequence[Part], seen: set[object]) -> tuple[int, bool, bool, int]:
     worst = max(map(_state, parts))
-    folds = all(part.kind == "fold" for part in parts)
-    return -worst, -folds, -sum(len(part.units) for part in parts)
+    is_known = any(_kind_of(part) in seen for part in parts)
+    is_single = any(part.kind != "fold" for part in parts)
+    return -worst, is_known, is_single, -sum(len(part.units) for part in parts)
 
 
 def _state(part: Part) -> int:
@@ -364,6 +385,7 @@ class _Writer:
         self._panels = 0
         self._counted: set[int] = set()
         self._users: dict[int, list[Row]] = {}
+        self._uses = Counter[int]()
         self._outs: dict[tuple[int, ...], int] = {}
         self._classes = Counter(
             self._graph.modules.get(part.label, "")
@@ -381,7 +403,7 @@ class _Writer:
         self._notes()
         extremes = tuple(one for one in (*self._extreme_gradients(), self._largest_layer()) if one)
         self._mark(extremes)
-        return Table(self._rows, links, extremes)
+        return Table(self._rows, links, extremes, tuple(self._shared()))
 
     def _write(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -636,6 +658,8 @@ class _Writer:
         self._counted.update(leaves)
         for leaf in leaves:
             self._users.setdefault(leaf, []).append(row)
+        for one in row.rounds or (units,):
+            self._uses.update(self._facts.parameters(one))
         row.parameter_gradient = self._facts.parameter_gradient(units)
         row.seconds = self._facts.seconds(units)
 
@@ -809,14 +833,24 @@ class _Writer:
         users = [one for leaf in leaves for one in self._users[leaf]]
         if other := next((one for one in users if one.name != row.name), None):
             return f"shared with {other.name or other.kind_text}"
-        uses = Counter(
-            leaf
-            for one in {id(one): one for one in users}.values()
-            for units in one.rounds or (one.units,)
-            for leaf in self._facts.parameters(units)
-        )
-        most = max((uses[leaf] for leaf in leaves), default=0)
+        most = max((self._uses[leaf] for leaf in leaves), default=0)
         return f"shared, {most} uses" if most > 1 else ""
+
+    def _shared(self) -> Iterator[Shared]:
+        """Yield the layers whose parameters several rows, or rounds of one, use."""
+        layers: dict[str, list[int]] = {}
+        for leaf in self._users:
+            layers.setdefault(self._layer(leaf), []).append(leaf)
+        for layer, leaves in layers.items():
+            uses = max(self._uses[leaf] for leaf in leaves)
+            names = dict.fromkeys(row.name for leaf in leaves for row in self._users[leaf])
+            if uses > 1:
+                yield Shared(printable(layer), uses, tuple(names) if len(names) > 1 else ())
+
+    def _layer(self, leaf: int) -> str:
+        """Return the module that has a parameter, or its own name."""
+        name = self._facts.leaves[leaf].name
+        return name.rpartition(".")[0] or name
 
     def _name_results(self) -> None:
         """Say which variables hold the results of modules: of several that one statement calls,
@@ -880,10 +914,9 @@ class _Writer:
         rows: dict[str, int] = {}
         for at, row in enumerate(self._rows):
             for leaf in self._facts.parameters(row.units) if row.kind == "row" else ():
-                known = self._facts.leaves[leaf]
-                layer = known.name.rpartition(".")[0] or known.name
+                layer = self._layer(leaf)
                 if self._users[leaf][0] is row:
-                    layers[layer] += prod(known.shape or ())
+                    layers[layer] += prod(self._facts.leaves[leaf].shape or ())
                     rows.setdefault(layer, at)
         if len(layers) < LEAST_DIFFERENT:
             return None
