@@ -22,14 +22,13 @@ def calls_of(
     of_nodes = [
         (ids, [getattr(one, "scope", OUTSIDE) for one in records]) for ids, records in recorded
     ]
-    known: dict[ModuleCall | None, ScopePath] = {None: OUTSIDE}
+    known: dict[ModuleCall, ScopePath] = {}
     for _, places in of_nodes:
         for place in places:
             call = place.call
-            while call not in known:
+            while call is not None and call not in known:
                 known[call] = place
                 call = call.outer
-    del known[None]
     numbers: dict[ModuleCall | None, int] = {None: -1}
     calls: list[Call] = []
     times = Counter[str]()

@@ -221,9 +221,9 @@ def from_json(text: str, most: int | None = None) -> Graph:
     for path, text in _typed(document.get("module_details", {}), dict, "module_details").items():
         build.module_details[path] = _typed(text, str, f"module_details.{path}")
     for at, call in enumerate(_typed(document.get("calls", []), list, "calls")):
-        one = _Record(call, f"calls[{at}]")
-        module, number = one.get("module", str, ""), one.integer("number", 1)
-        outer = one.integer("outer", below=at)
+        entry = _Record(call, f"calls[{at}]")
+        module, number = entry.get("module", str, ""), entry.integer("number", 1)
+        outer = entry.integer("outer", below=at)
         build.calls.append(Call(module, number, -1 if outer is None else outer))
     if "unfolded" in document:
         build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
