@@ -69,6 +69,24 @@ class Series(Dataset):
 
 train, valid = Series(x[:400], m, s), Series(x[400:], m, s)
 """
+ENTROPY = """
+entropy = policy.entropy().mean()
+policy_loss = -(policy.log_prob(action) * advantage).mean()
+loss = policy_loss SIGN 0.01 * entropy
+"""
+VOLUME = """
+def log_prob(self, x):
+    log_det = torch.zeros(len(x))
+    for layer in self.layers:
+        x, change = layer(x)
+        log_det = log_det + change
+    return self.base.log_prob(x).sum(dim=1) SIGN log_det
+"""
+EDGES = """
+def forward(self, x, source, target):
+    messages = self.message(x)[READ]
+    return torch.zeros_like(x).index_add(0, ADDED, messages)
+"""
 PAIRS = [
     pytest.param("swapped", SWAPPED, {"FIRST": "interior", "SECOND": "boundary"},
                  {"FIRST": "boundary", "SECOND": "interior"}, id="own function"),
@@ -85,6 +103,10 @@ PAIRS = [
                  id="a mask"),
     pytest.param("own-statistics", STATISTICS, {"FORMULA": "(x - x.mean(0)) / x.std(0)"},
                  {"FORMULA": "(x - mean) / std"}, id="statistics"),
+    pytest.param("term-sign", ENTROPY, {"SIGN": "+"}, {"SIGN": "-"}, id="entropy"),
+    pytest.param("term-sign", VOLUME, {"SIGN": "-"}, {"SIGN": "+"}, id="volume"),
+    pytest.param("edges-reversed", EDGES, {"READ": "target", "ADDED": "source"},
+                 {"READ": "source", "ADDED": "target"}, id="edges"),
 ]  # fmt: skip
 
 

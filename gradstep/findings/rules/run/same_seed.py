@@ -19,8 +19,7 @@ _GENERATORS: Final = ("torch", "random", "np.random", "numpy.random", "")
 
 @dataclass(frozen=True)
 class SameSeed(Reason):
-    """A ``function``, or, where that is "", a loop that trains, sets the ``seed`` of a generator
-    that others use."""
+    """A ``function``, or, where that is "", a loop that trains, sets the seed that all use."""
 
     code = "same-seed"
     blames_line = True

@@ -1,0 +1,156 @@
+"""Targets that are one number in all calls, or one class in each batch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from gradstep.capturing.statement import nodes_on
+from gradstep.contract.op_records import OpRecord
+from gradstep.findings.facts import Fact, Facts, Forward, Look, Numbers
+from gradstep.findings.facts.repeated import (
+    OF_CLASSES,
+    Repeated,
+    called,
+    compared,
+    numbers_at,
+    past_views,
+    rule_of,
+)
+from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.source_lines import calls_with
+from gradstep.graph.model import Source
+from gradstep.graph.statistics import format_number
+
+_ROWS: Final = 4
+_FROM_LOADERS: Final = ("stack", "select", "index", "index_select", "cat")
+
+
+@dataclass(frozen=True)
+class OneTarget(Reason):
+    """All targets of all batches that were looked at are one number; ``made`` is a line that makes
+    integers of fractions."""
+
+    code = "one-target"
+    blames_line = True
+    other_is = "made at"
+    name: str
+    number: float
+    by_op: str
+    is_cut: bool
+
+    def text(self) -> str:
+        whose = f"the targets {self.name}" if self.name else "the targets"
+        cut = ": dtype=torch.long cuts off the fraction of each number" if self.is_cut else ""
+        return f"{whose} are {format_number(self.number)} in all batches{cut}"
+
+    def remedy(self) -> str:
+        if self.is_cut:
+            return "make them torch.float32"
+        return "look at how they are made: with equal targets, there is nothing to learn"
+
+
+class ConstantTargets(Repeated):
+    """Targets of batches of a loader that are one number, the same in each batch."""
+
+    at_least = 3
+
+    def find(self, look: Look) -> Iterator[Reason]:
+        for op, _, target in compared(look):
+            numbers = numbers_at(look, target)
+            maker = past_views(target)[0]
+            if numbers is None or numbers.size < _ROWS or not isinstance(maker, OpRecord):
+                continue
+            if maker.name not in _FROM_LOADERS or numbers.min() != numbers.max():
+                continue
+            at = _cut_at(look.line.file) if look.line is not None and not numbers.any() else None
+            yield OneTarget(
+                called(look, target), float(numbers.flat[0]), op.name, at is not None,
+                source=op.source, other=at,
+            )  # fmt: skip
+
+
+def _cut_at(file: str) -> Source | None:
+    """Return the line of a file that makes a tensor of integers of variables."""
+    lines = [
+        line
+        for line in calls_with("dtype", file)
+        if any("torch.long" in part or "torch.int" in part for part in map(_text, nodes_on(line)))
+    ]
+    return lines[0] if lines else None
+
+
+def _text(node: object) -> str:
+    return ast.unparse(node) if isinstance(node, ast.Attribute) else ""
+
+
+@dataclass(frozen=True)
+class OneClass(Reason):
+    """Each batch has targets of one class only, and the run has several."""
+
+    code = "one-class"
+    blames_line = True
+    name: str
+    classes: int = field(compare=False)
+    batches: int = field(compare=False)
+    helps = "mix the data: DataLoader(..., shuffle=True)"
+
+    def text(self) -> str:
+        return (
+            f"each of {self.batches} batches has targets of one class only, and all of them have "
+            f"{self.classes}: the data are sorted, so each step forgets what the one before learned"
+        )
+
+
+class ClassesOfBatches(Fact):
+    """The classes of the targets of batches, by the line of the loss."""
+
+    needs = (Forward, Numbers)
+
+    def __init__(self) -> None:
+        self.by_line: dict[Source | None, list[tuple[str, tuple[int, ...], int]]] = {}
+
+    def closely(self, look: Look) -> None:
+        for op, _, target in compared(look) if look.is_traced else ():
+            if op.name not in OF_CLASSES:
+                continue
+            numbers = numbers_at(look, target)
+            if numbers is None or numbers.dtype.kind not in "iu" or numbers.ndim != 1:
+                continue
+            known = tuple(np.unique(numbers).tolist())
+            self.by_line.setdefault(op.source, []).append(
+                (called(look, target), known, numbers.size)
+            )
+
+
+def one_class(facts: Facts) -> Iterator[Reason]:
+    """Yield losses of classes whose batches, three at least, of four rows at least, have one class
+    each, and not all the same."""
+    for line, batches in facts[ClassesOfBatches].by_line.items():
+        classes = {known for _, known, _ in batches}
+        if (
+            len(batches) > 2
+            and len(classes) > 1
+            and all(len(known) == 1 and size >= _ROWS for _, known, size in batches)
+        ):
+            yield OneClass(batches[0][0], len(classes), len(batches), source=line)
+
+
+RULES: Final = (
+    Rule(rule_of(ConstantTargets), Meaning(
+        "one-target", "warning", "the targets are one number in all batches",
+        "So it is in each call that was looked at, three at least.",
+        "torch.tensor([0.2, 0.7], dtype=torch.long)", "torch.tensor([0.2, 0.7])",
+        "When the data are so.",
+    ), needs=(ConstantTargets,)),
+    Rule(one_class, Meaning(
+        "one-class", "warning", "each batch has one class only, and the run has several",
+        "So it is in each call that was looked at.",
+        "DataLoader(data, 32)  # data are sorted by class", "DataLoader(data, 32, shuffle=True)",
+        "When batches are meant to be of one class.",
+    ), needs=(ClassesOfBatches,)),
+)  # fmt: skip
