@@ -223,13 +223,13 @@ def test_two_passes_are_stepped_together(torch: ModuleType) -> None:
     session.do("reverse-next diff")
     assert session.position == first
     session.jump(session.length)
-    assert "no difference after this" in session.do("next difference").text
+    assert "no difference after this" in session.reply("next difference").text
     session.abort()
     graph = run_of_graph(graph_of(runs[0], 1))
     with pytest.raises(Failure, match="c is a graph, in which nothing runs"):
         session_beside(("c", "b"), compare(graph, runs[1], Tolerance()), (graph, runs[1]))
     alone = Session(torch.ones(1, requires_grad=True).sin().sum())
-    assert "there is no other pass" in alone.do("next difference").text
+    assert "there is no other pass" in alone.reply("next difference").text
     alone.abort()
 
 
