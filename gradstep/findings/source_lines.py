@@ -230,3 +230,33 @@ def calls_with(keyword: str, file: str) -> list[Source]:
 
 def _nodes(file: str) -> Iterator[ast.AST]:
     return ast.walk(tree_of(file))
+
+
+def assigned_items(key: str, file: str) -> list[Source]:
+    """Return the lines of ``file`` that assign to ``x["key"]``, or name a ``"key"`` in a
+    dictionary."""
+    lines = []
+    for node in _nodes(file):
+        if isinstance(node, ast.Assign):
+            targets: list[ast.expr | None] = [
+                target.slice for target in node.targets if isinstance(target, ast.Subscript)
+            ]
+        else:
+            targets = list(node.keys) if isinstance(node, ast.Dict) else []
+        if any(isinstance(each, ast.Constant) and each.value == key for each in targets):
+            lines.append(Source(file, node.lineno))  # type: ignore[attr-defined]
+    return sorted(lines)
+
+
+def assigned_at(at: Source | None) -> str:
+    """Return what a line assigns to first, "" where it assigns nothing."""
+    if at is None:
+        return ""
+    return next(
+        (
+            _targets_of(node)[0]
+            for node in _nodes(at.file)
+            if isinstance(node, ast.Assign | ast.AnnAssign) and node.lineno == at.line
+        ),
+        "",
+    )

@@ -26,12 +26,12 @@ from gradstep.engines.pytorch.private import (
     mark_as_compiled,
     own_attributes,
     places_of,
-    replaced,
     sequence_nr,
     skip_code,
 )
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
+from gradstep.guest.replaced import replaced
 
 _ASIDE: Final = "what follows code that PyTorch traces or compiles"
 

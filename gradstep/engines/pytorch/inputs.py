@@ -22,13 +22,13 @@ from gradstep.engines.pytorch.private import (
     base_of,
     functions_disabled,
     grad_enabled,
-    replaced,
     schema_of,
     unobserved,
 )
 from gradstep.engines.pytorch.schema import is_mutable
 from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
 from gradstep.guest.fence import fenced, within_fence
+from gradstep.guest.replaced import replaced
 
 
 class Budget:

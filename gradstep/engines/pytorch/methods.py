@@ -17,12 +17,12 @@ from torch.compiler import is_dynamo_compiling
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     own_attributes,
-    replaced,
     skip_code,
     steps_with_hooks,
     unobserved,
 )
 from gradstep.guest.fence import within_fence
+from gradstep.guest.replaced import replaced
 
 _STEPS: Final = "what the steps of optimizers change"
 _HOOKS: Final = "hooks of tensors"

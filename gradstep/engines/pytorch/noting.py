@@ -11,12 +11,14 @@ from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
 from gradstep.contract.budget import BUDGET
 from gradstep.engines.pytorch.aside import stepping_aside
+from gradstep.engines.pytorch.events import noting_torch_events
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
-from gradstep.engines.pytorch.private import replaced, sequence_nr, skip_code
+from gradstep.engines.pytorch.private import sequence_nr, skip_code
 from gradstep.guest.fence import fenced_context
+from gradstep.guest.replaced import replaced
 
 
 @contextmanager
@@ -54,6 +56,7 @@ def noting(
                 enter("calls of custom Functions", noting_functions(origins.function))
             if values:
                 enter("values", _ops_noted(origins, budget))
+                enter("what objects do", noting_torch_events())
         if lines or values:
             enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id

@@ -47,7 +47,6 @@ from gradstep.engines.pytorch.departures import TAKING_OUT
 from gradstep.engines.pytorch.originals import GETTER, OF_C, original
 from gradstep.engines.pytorch.private import (
     FUNCTION_MODES,
-    Replaced,
     dispatch_mode_count,
     function_mode_count,
     has_hooks,
@@ -68,6 +67,7 @@ from gradstep.engines.pytorch.schema import tensors_in
 from gradstep.engines.pytorch.unwritten import HANDS_OUT
 from gradstep.graph.model import Source
 from gradstep.guest.fence import attribute_of, fenced, not_shown, read
+from gradstep.guest.replaced import Replaced
 
 DROPOUT: Final = "dropout"
 MOST_CALLS = 100

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import running_of
 from gradstep.contract.op_records import Origin, Record, reachable
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
@@ -66,6 +67,11 @@ class Look:
     def values(self) -> ForwardValues:
         """What is known of the numbers in it."""
         return ForwardValues(self.engine.reading, self.origins)
+
+    @cached_property
+    def reached(self) -> Sequence[Any]:
+        """The leaves to whose ``.grad`` the call adds."""
+        return list(running_of(self.call).accumulated(self.call))
 
 
 class Given:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
-from gradstep.contract.lookup import is_tensor, running_of
+from gradstep.contract.lookup import is_tensor
 from gradstep.findings.facts import Fact, Facts, Graphs, Look
 from gradstep.findings.finding import Reason
 from gradstep.findings.source_lines import calls_of
@@ -50,7 +50,7 @@ class Learning(Fact):
         if look.call.is_grad:
             reached = [look.engine.reading.user_tensor(tensor) for tensor in look.call.inputs]
         else:
-            reached = list(running_of(look.call).accumulated(look.call))
+            reached = list(look.reached)
         self.reached.update(filter(None, map(look.names.of, reached)))
         # an input may be a GradientEdge, which is no tensor
         self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if is_tensor(leaf))

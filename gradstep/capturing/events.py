@@ -1,0 +1,290 @@
+"""Notes what the objects of a program do, where a library's methods are called."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import wraps
+from types import GeneratorType
+from typing import Any, Final, NamedTuple
+from weakref import ref
+
+from gradstep.capturing.frames import user_source
+from gradstep.contract.events import (
+    Cleared,
+    Clipped,
+    Events,
+    Leaves,
+    Loaded,
+    Scaled,
+    Scheduled,
+    StateTaken,
+    Stepped,
+    Switched,
+    noted,
+)
+from gradstep.contract.parameters import named_buffers, named_parameters
+from gradstep.guest.fence import attribute_of, variables_in, within_fence
+from gradstep.guest.replaced import replaced
+
+_WHAT: Final = "what optimizers, schedulers and modules do"
+Method = Callable[..., Any]
+
+
+class Library(NamedTuple):
+    """Where a library has what is noted.
+
+    Attributes:
+        steps, clears: classes with methods ``step`` and ``zero_grad``.
+        schedules, scalers, modules: classes.
+        clips: modules of Python that have functions which clip gradients.
+        unseen: within it, what is read is not noted.
+        is_compiling: whether code is being read that is to be compiled.
+        memory: where the memory of a tensor begins.
+    """
+
+    steps: tuple[Any, ...]
+    clears: tuple[Any, ...]
+    schedules: tuple[Any, ...]
+    scalers: tuple[Any, ...]
+    modules: tuple[Any, ...]
+    clips: tuple[Any, ...]
+    unseen: Callable[[], AbstractContextManager[object]]
+    is_compiling: Callable[[], bool]
+    memory: Callable[[Any], int]
+
+
+@contextmanager
+def noting_events(library: Library) -> Iterator[None]:
+    """Within it, what this thread's program does with the objects of a library is noted."""
+    notes = _Notes(library)
+    events = Events()
+    token = noted.set(events)
+    with ExitStack() as stack:
+        for owner, name, ours in notes.replacements():
+            stack.enter_context(replaced(owner, name, ours))
+        try:
+            yield
+        finally:
+            if noted.get() is events:
+                noted.reset(token)
+
+
+def note_step(library: Library, optimizer: Any) -> None:
+    """Note that an optimizer has stepped."""
+    events = noted.get()
+    if events is None or library.is_compiling():
+        return
+    with within_fence(_WHAT), library.unseen():
+        groups = attribute_of(optimizer, "param_groups") or ()
+        events.add(
+            Stepped, thing=ref(optimizer), kind=type(optimizer).__name__,
+            source=user_source(sys._getframe(1)), leaves=events.same(_with_gradient(groups)),
+            rates=_rates(groups),
+        )  # fmt: skip
+
+
+def _rates(groups: Iterable[Mapping[str, Any]]) -> tuple[float, ...]:
+    return tuple([
+        float(rate) for group in groups if isinstance(rate := group.get("lr"), int | float)
+    ])  # fmt: skip
+
+
+def _with_gradient(groups: Iterable[Mapping[str, Any]]) -> Leaves:
+    return frozenset([
+        id(leaf) for group in groups for leaf in group["params"] if leaf.grad is not None
+    ])  # fmt: skip
+
+
+def _leaves(groups: Iterable[Mapping[str, Any]]) -> Leaves:
+    return frozenset([id(leaf) for group in groups for leaf in group["params"]])
+
+
+class _Notes:
+    """Methods that note what those of a library do."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._depth = 0  # of schedulers, and modules, that let others of their kind do the same
+
+    def replacements(self) -> Iterator[tuple[Any, str, Method]]:
+        library = self._library
+        for name, kinds, note in (
+            ("step", library.steps, self._stepped),
+            ("zero_grad", library.clears, self._cleared),
+            ("scale", library.scalers, self._scaled("scale")),
+            ("unscale_", library.scalers, self._scaled("unscale_")),
+            ("step", library.scalers, self._scaled("step")),
+            ("load_state_dict", library.modules, self._loaded),
+            ("state_dict", library.modules, self._state_taken),
+        ):
+            for kind in kinds:
+                if (method := vars(kind).get(name)) is not None:
+                    yield kind, name, self._after(method, note)
+        for kind in library.schedules:
+            if (method := vars(kind).get("step")) is not None:
+                yield kind, "step", self._nested(method, self._scheduled)
+        for kind in library.modules:
+            yield kind, "train", self._nested(kind.train, self._switched)
+        for home in library.clips:
+            for name in ("clip_grad_norm_", "clip_grad_value_"):
+                if (function := vars(home).get(name)) is not None:
+                    yield home, name, self._clipping(function)
+
+    def _after(self, method: Method, note: Method) -> Method:
+        """Return ``method``, after which its call is noted."""
+
+        @wraps(method)
+        def noting(itself: Any, *args: Any, **named: Any) -> Any:
+            result = method(itself, *args, **named)
+            self._note(note, itself, args, named, result, sys._getframe(1))
+            return result
+
+        return noting
+
+    def _nested(self, method: Method, note: Method) -> Method:
+        """Return the same of one that calls itself on parts."""
+
+        @wraps(method)
+        def noting(itself: Any, *args: Any, **named: Any) -> Any:
+            self._depth += 1
+            try:
+                result = method(itself, *args, **named)
+            finally:
+                self._depth -= 1
+            self._note(note, itself, args, named, result, sys._getframe(1))
+            return result
+
+        return noting
+
+    def _note(
+        self, note: Method, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        events = noted.get()
+        if events is None or self._library.is_compiling():
+            return
+        with within_fence(_WHAT), self._library.unseen():
+            note(events, itself, args, named, result, frame)
+
+    def _stepped(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        note_step(self._library, itself)
+
+    def _cleared(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        groups = attribute_of(itself, "param_groups")
+        groups = [{"params": list(itself.parameters())}] if groups is None else groups
+        leaves = events.same(_leaves(groups))
+        events.add(Cleared, **_about(itself, frame), leaves=leaves)
+
+    def _scaled(self, what: str) -> Method:
+        def note(
+            events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+        ) -> None:
+            if itself.is_enabled():
+                given = args[0] if args else named.get("optimizer")
+                optimizer = None if what == "scale" or given is None else ref(given)
+                events.add(Scaled, **_about(itself, frame), what=what, optimizer=optimizer)
+
+        return note
+
+    def _scheduled(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        optimizer = attribute_of(itself, "optimizer")
+        given = next(iter([*args, *named.values()]), None)
+        own = variables_in(itself)
+        lengths = (own.get(name) for name in ("total_steps", "T_max", "total_iters"))
+        groups = attribute_of(optimizer, "param_groups") or ()
+        peaks = [*(group.get("max_lr") for group in groups), *(own.get("base_lrs") or ())]
+        events.add(
+            Scheduled, **_about(itself, frame), place=attribute_of(itself, "last_epoch") or 0,
+            optimizer=None if optimizer is None else ref(optimizer),
+            given=float(given) if isinstance(given, int | float) else None,
+            rates=_rates(groups), length=next(filter(_is_count, lengths), None),
+            highest=max(map(float, filter(_is_number, peaks)), default=0.0),
+            is_inner=self._depth > 0,
+        )  # fmt: skip
+
+    def _switched(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        if not self._depth:
+            events.add(Switched, **_about(itself, frame), training=bool(itself.training))
+
+    def _state_taken(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        if not args and named.get("destination") is None:
+            events.add(StateTaken, **_about(itself, frame), state=id(result))
+
+    def _loaded(
+        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
+    ) -> None:
+        state = args[0] if args else named.get("state_dict")
+        if not isinstance(state, Mapping):
+            return
+        missing = attribute_of(result, "missing_keys") or ()
+        unexpected = attribute_of(result, "unexpected_keys") or ()
+        own = {**dict(named_parameters(itself)), **dict(named_buffers(itself))}
+        memory = self._library.memory
+        shared = [
+            name for name, tensor in own.items()
+            if name in state and memory(state[name]) == memory(tensor)
+        ]  # fmt: skip
+        events.add(
+            Loaded, **_about(itself, frame), missing=_shapes(missing, own),
+            unexpected=_shapes(unexpected, state), loaded=len(state) - len(unexpected),
+            own=len(shared), state=id(state),
+        )  # fmt: skip
+
+    def _clipping(self, function: Method) -> Method:
+        """Return a function that clips, and notes which gradients there were."""
+
+        @wraps(function)
+        def clipping(parameters: Any, *args: Any, **named: Any) -> Any:
+            events = noted.get()
+            if events is None or self._library.is_compiling():
+                return function(parameters, *args, **named)
+            was_iterator = isinstance(parameters, Iterator)
+            if was_iterator:
+                kept = list(parameters)
+                parameters = _again(kept, isinstance(parameters, GeneratorType))
+            else:
+                kept = list(parameters) if isinstance(parameters, Iterable) else [parameters]
+            with within_fence(_WHAT), self._library.unseen():
+                kept = [parameters] if hasattr(parameters, "grad_fn") else kept
+                leaves = frozenset([id(leaf) for leaf in kept if leaf.grad is not None])
+                events.add(
+                    Clipped, kind=function.__name__, source=user_source(sys._getframe(1)),
+                    count=len(kept), leaves=events.same(leaves), was_iterator=was_iterator,
+                )  # fmt: skip
+            return function(parameters, *args, **named)
+
+        return clipping
+
+
+def _again(kept: list[Any], as_generator: bool) -> Iterator[Any]:
+    """Return an iterator over what another one had, as a generator where that was one."""
+    return (each for each in kept) if as_generator else iter(kept)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float)
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int)
+
+
+def _about(itself: Any, frame: Any) -> dict[str, Any]:
+    return {"thing": ref(itself), "kind": type(itself).__name__, "source": user_source(frame)}
+
+
+def _shapes(names: Iterable[str], state: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple([
+        (str(name), tuple(attribute_of(state.get(name), "shape") or ())) for name in names
+    ])  # fmt: skip

@@ -1,0 +1,243 @@
+"""Schedulers of learning rates that are stepped at the wrong time, with the wrong argument, for
+another optimizer, or never."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from gradstep.contract.events import Scheduled, Stepped
+from gradstep.findings.facts import Facts, Objects
+from gradstep.findings.facts.happened import Happened
+from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.source_lines import assigned_at
+from gradstep.graph.statistics import format_number
+from gradstep.text import plural
+
+_STEPS: Final = 20
+"""Steps of an optimizer in which its scheduler should have moved."""
+_DONE: Final = 0.3
+"""Of the steps that a schedule is made for."""
+_TIMES: Final = 3
+_UP_AND_DOWN: Final = 2.5
+"""Half periods of a cosine that was made for one."""
+_LOW: Final = 1e-3
+"""Of the largest rate of a run, in which a schedule is to leave it for half of the steps."""
+
+
+@dataclass(frozen=True)
+class NeverScheduled(Reason):
+    """A ``scheduler`` is never stepped, and the rate of an optimizer stays."""
+
+    code = "schedule"
+    keeps_loss = True
+    scheduler: str
+    optimizer: str
+    steps: int
+    rate: float | None
+
+    def text(self) -> str:
+        rate = "" if self.rate is None else f" at {format_number(self.rate)}"
+        return (
+            f"{self.scheduler} is made, and its step() never runs: the learning rate of "
+            f"{self.optimizer} stays{rate} in all of {self.steps:,} steps"
+        )
+
+    def remedy(self) -> str:
+        return f"call {self.scheduler}.step() after {self.optimizer}.step(), or after each epoch"
+
+
+@dataclass(frozen=True)
+class OfAnotherOptimizer(Reason):
+    """A scheduler changes the rate of an optimizer that never steps, and another one does."""
+
+    code = "schedule"
+    keeps_loss = True
+    scheduler: str
+    stepping: str
+    times: int
+
+    def text(self) -> str:
+        return (
+            f"{self.scheduler} changes the learning rate of an optimizer that never steps, "
+            f"{plural(self.times, 'time')}: the one that does, {self.stepping}, was made by "
+            "another call, so that its rate never changes"
+        )
+
+    def remedy(self) -> str:
+        return f"make {self.scheduler} of {self.stepping}, after the last line that makes that"
+
+
+@dataclass(frozen=True)
+class LossForEpoch(Reason):
+    """A scheduler is given a number that it takes for the epoch."""
+
+    code = "schedule"
+    keeps_loss = True
+    marks = ("step",)
+    scheduler: str
+    kind: str
+    given: float
+
+    def text(self) -> str:
+        return (
+            f"{self.scheduler}.step({format_number(self.given)}) takes its argument for the number "
+            f"of the epoch: only ReduceLROnPlateau is given a loss, and this is a {self.kind}"
+        )
+
+    def remedy(self) -> str:
+        return f"{self.scheduler}.step(), without an argument"
+
+
+@dataclass(frozen=True)
+class TooSlow(Reason):
+    """A schedule of ``length`` steps came only to ``place`` when the run ended, as it is stepped
+    ``every`` so many steps of the optimizer."""
+
+    code = "schedule"
+    keeps_loss = True
+    scheduler: str
+    length: int
+    place: int
+    steps: int
+    rate: float
+    highest: float
+
+    def text(self) -> str:
+        return (
+            f"{self.scheduler} is made for {self.length:,} steps, and was stepped "
+            f"{plural(self.place, 'time')} while the optimizer stepped {self.steps:,} times: the "
+            f"learning rate is still {format_number(self.rate)} at the end, and never came near "
+            f"{format_number(self.highest)}"
+        )
+
+    def remedy(self) -> str:
+        return f"call {self.scheduler}.step() after each step of the optimizer, in the inner loop"
+
+
+@dataclass(frozen=True)
+class Lowered(Reason):
+    """A scheduler has lowered a rate from ``first`` to ``last`` within ``at`` of ``steps``."""
+
+    code = "schedule"
+    keeps_loss = True
+    scheduler: str
+    first: float
+    last: float
+    at: int
+    steps: int
+
+    def text(self) -> str:
+        return (
+            f"{self.scheduler} lowers the learning rate from {format_number(self.first)} to less "
+            f"than {format_number(_LOW * self.first)} within {self.at:,} of {self.steps:,} steps: "
+            f"in the rest of the run, nothing is learned any more"
+        )
+
+    def remedy(self) -> str:
+        return (
+            f"call {self.scheduler}.step() once an epoch, if it counts epochs, or make it for "
+            f"{self.steps:,} steps"
+        )
+
+
+@dataclass(frozen=True)
+class UpAndDown(Reason):
+    """A cosine that is made for ``length`` steps was stepped ``place`` times."""
+
+    code = "schedule"
+    keeps_loss = True
+    scheduler: str
+    length: int
+    place: int
+
+    def text(self) -> str:
+        return (
+            f"{self.scheduler} has T_max={self.length:,}, and was stepped {self.place:,} times: "
+            f"past T_max, the learning rate rises again, up and down "
+            f"{self.place / (2 * self.length):.0f} times in this run"
+        )
+
+    def remedy(self) -> str:
+        return (
+            f"call {self.scheduler}.step() once an epoch, if T_max counts epochs, or let T_max be "
+            f"{self.place:,}; restarts on purpose are CosineAnnealingWarmRestarts"
+        )
+
+
+def schedules(facts: Facts) -> Iterator[Reason]:
+    """Yield schedulers whose steps do not fit those of their optimizers."""
+    happened = facts[Happened]
+    steps = happened.of(Stepped)
+    by_scheduler: dict[int, list[Scheduled]] = {}
+    for event in happened.of(Scheduled):
+        by_scheduler.setdefault(id(event.thing), []).append(event)
+    followed = {id(step.thing) for step in steps}
+    for events in by_scheduler.values():
+        first = events[0]
+        name = assigned_at(first.source) or f"the {first.kind}"
+        own = [step for step in steps if step.thing is first.optimizer]
+        given = [event for event in events[1:] if event.given is not None]
+        if not own:
+            if len(events) > _TIMES and len(steps) >= _STEPS and len(followed) == 1:
+                stepping = happened.name(steps[-1].thing, f"the {steps[-1].kind}")
+                yield OfAnotherOptimizer(name, stepping, len(events) - 1, source=first.source)
+        elif (
+            given and first.kind not in _GIVEN and any(e.given != int(e.given or 0) for e in given)
+        ):
+            yield LossForEpoch(name, first.kind, given[0].given or 0.0, source=given[0].source)
+        elif facts.is_whole and not facts.is_cut_short:
+            yield from _timing(facts, name, events, own)
+
+
+def _timing(
+    facts: Facts, name: str, events: Sequence[Scheduled], steps: Sequence[Stepped]
+) -> Iterator[Reason]:
+    first, last, count = events[0], events[-1], len(steps)
+    if any(event.is_inner for event in events) or count < _STEPS or not first.rates:
+        return
+    optimizer = facts[Happened].name(first.optimizer, "the optimizer")
+    if len(events) == 1:
+        if first.kind != "ReduceLROnPlateau":
+            rate = steps[-1].rates[0] if steps[-1].rates else None
+            yield NeverScheduled(name, optimizer, count, rate, source=first.source)
+        return
+    stepped_at = events[1].source or first.source
+    length, highest = first.length, first.highest
+    rates = [step.rates[0] for step in steps if step.rates]
+    if (
+        length is not None and last.place < _DONE * length and rates
+        and max(rates) < highest / 2 and count > _TIMES * last.place
+    ):  # fmt: skip
+        yield TooSlow(
+            name, length, last.place, count, rates[-1], highest, source=stepped_at,
+            other=first.source,
+        )  # fmt: skip
+    elif (
+        first.kind == "CosineAnnealingLR" and length is not None
+        and last.place > _UP_AND_DOWN * length and last.place > count // 2
+    ):  # fmt: skip
+        yield UpAndDown(name, length, last.place, source=stepped_at, other=first.source)
+    elif rates and (top := max(rates)):
+        low = next((at for at, rate in enumerate(rates) if rate < _LOW * top), count)
+        if rates.index(top) < low <= count // 2 and max(rates[low:]) < _LOW * top:
+            yield Lowered(name, top, rates[-1], low, count, source=stepped_at, other=first.source)
+
+
+_GIVEN: Final = ("ReduceLROnPlateau", "CosineAnnealingWarmRestarts")
+"""Kinds that take a number which is no epoch."""
+
+
+RULES: Final = (
+    Rule(schedules, Meaning(
+        "schedule", "warning", "a scheduler is stepped at the wrong time, or never",
+        "What it is made for, and how often it was stepped, do not fit: its own step() counts, "
+        "once for each batch or once for each epoch.",
+        "sched = OneCycleLR(opt, 0.1, total_steps=epochs * len(loader))\n"
+        "for epoch in range(epochs):\n    train(loader)\n    sched.step()",
+        "for epoch in range(epochs):\n    for batch in loader:\n        train(batch)\n"
+        "        sched.step()",
+        "When the rate is meant to rise again, or to stay low.",
+    ), needs=(Objects, Happened)),
+)  # fmt: skip
