@@ -120,16 +120,16 @@ class _Notes:
             ("state_dict", library.modules, self._state_taken),
         ):
             for kind in kinds:
-                if (method := vars(kind).get(name)) is not None:
+                if (method := variables_in(kind).get(name)) is not None:
                     yield kind, name, self._after(method, note)
         for kind in library.schedules:
-            if (method := vars(kind).get("step")) is not None:
+            if (method := variables_in(kind).get("step")) is not None:
                 yield kind, "step", self._nested(method, self._scheduled)
         for kind in library.modules:
             yield kind, "train", self._nested(kind.train, self._switched)
         for home in library.clips:
             for name in ("clip_grad_norm_", "clip_grad_value_"):
-                if (function := vars(home).get(name)) is not None:
+                if (function := variables_in(home).get(name)) is not None:
                     yield home, name, self._clipping(function)
 
     def _after(self, method: Method, note: Method) -> Method:

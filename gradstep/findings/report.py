@@ -92,7 +92,7 @@ class Report:
     overview: Overview | None = None
     is_recorded: bool = False
     verdicts: Mapping[Finding, str] = field(default_factory=dict)
-    derivatives: Listing[NodeCheck] = field(default=Listing())
+    derivatives: Listing[NodeCheck] = field(default_factory=Listing)
     error: BaseException | None = None
     in_python: bool = False
 

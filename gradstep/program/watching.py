@@ -170,7 +170,7 @@ def watch(model: Any = None, optimizer: Any = None, *, ignore: Collection[str] =
     >>> import autograd_core as torch, gradstep
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
     >>> unused = torch.tensor(3.0, requires_grad=True)
-    >>> with gradstep.watch(ignore=["never-stepped"]) as run:
+    >>> with gradstep.watch() as run:
     ...     (w * w).sum().backward()
     >>> [(finding.code, finding.leaves) for finding in run.findings if finding.is_bad]
     [('unreached', ('unused',))]

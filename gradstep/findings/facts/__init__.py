@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -31,7 +31,8 @@ FIRST_LOOKS: Final = 2
 @dataclass
 class Look:
     """A call of the run. What is known only of one that is looked at closely: the ``order`` of its
-    nodes, and whether it ``is_traced``; it is then number ``looks`` of its line."""
+    nodes, and whether it ``is_traced``; it is then number ``looks`` of its line. What several
+    facts ask about it is ``kept``."""
 
     engine: Engine
     call: BackwardCall
@@ -41,6 +42,7 @@ class Look:
     order: Sequence[Node] = ()
     is_traced: bool = False
     looks: int = 0
+    kept: dict[str, Any] = field(default_factory=dict)
 
     @property
     def line(self) -> Source | None:

@@ -104,9 +104,9 @@ def called(look: Look, origin: Origin) -> str:
 
 
 def _names(look: Look) -> dict[object, str]:
-    known: dict[object, str] | None = look.__dict__.get("_names")
+    known: dict[object, str] | None = look.kept.get("names")
     if known is None:
-        known = look.__dict__["_names"] = {}
+        known = look.kept["names"] = {}
         reading = look.engine.reading
         for tensor in look.names.tensors():
             if not reading.owns(tensor):
@@ -122,7 +122,7 @@ def numbers_at(look: Look, origin: Origin, most: int = 1 << 20) -> Array | None:
     size = int(np.prod(shape_of(origin), dtype=np.int64))
     if not 0 < size <= most:
         return None
-    known: dict[Origin, Array | None] = look.__dict__.setdefault("_numbers", {})
+    known: dict[Origin, Array | None] = look.kept.setdefault("numbers", {})
     if origin not in known:
         known[origin] = look.values.array(origin)
     return known[origin]

@@ -144,8 +144,8 @@ def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     assert "[not-finite]" in "".join(output.get("text", "") for output in notebook.cells[8].outputs)
     assert "graph of loss" in notebook.cells[9].outputs[-1]["data"]["text/html"]
     assert shown(10)["text/plain"].startswith("tensor(-0.279")
-    assert "<td" in shown(11)["text/html"]
-    assert "[untraced]" in shown(11)["text/plain"]
+    assert shown(11)["text/html"].startswith("<pre>z: ")
+    assert "looked at: the graph of z" in shown(11)["text/plain"]
     assert "text/html" not in shown(12)
     assert shown(12)["text/plain"].startswith("<Graph of z: ")
 
