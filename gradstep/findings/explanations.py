@@ -33,7 +33,7 @@ def require_codes(codes: Iterable[str]) -> None:
 
     >>> require_codes(["stale_grad"])
     Traceback (most recent call last):
-    ValueError: there is no finding 'stale_grad'; did you mean 'stale-grad'?
+    ValueError: there is no finding 'stale_grad'; did you mean stale-grad?
     """
     for code in codes:
         if code not in MEANINGS:

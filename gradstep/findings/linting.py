@@ -32,11 +32,10 @@ def lint(
     inside ``trace(values=True)``, it also finds the op that made the first NaN. For PyTorch's
     graphs, both need ``trace(values=True)``.
 
-    >>> import gradstep
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
     >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
-    >>> for found in gradstep.lint(x.exp().sum(), names={"x": x, "w": w}):
+    >>> for found in lint(x.exp().sum(), names={"x": x, "w": w}):
     ...     print(f"{found.severity}: {found.what}")
     warning: w requires a gradient, but the loss does not depend on it
     info: the forward pass was not traced, so it is unknown where values left the graph

@@ -18,9 +18,9 @@ class RecordedSession(Session):
         super().__init__(*arguments, **keywords)
         self.commands: list[str] = []
 
-    def do(self, line: str) -> Reply:
+    def reply(self, line: str, place: str = "") -> Reply:
         self.commands.append(line)
-        return super().do(line)
+        return super().reply(line, place)
 
 
 def shared_weight(kind: type[RecordedSession] = RecordedSession) -> RecordedSession:

@@ -316,7 +316,7 @@ async def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
 
 async def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
     class Broken(RecordedSession):
-        def do(self, line: str) -> Reply:
+        def reply(self, line: str, place: str = "") -> Reply:
             raise SystemExit(3)
 
     async with on_screen(shared_weight(Broken)) as screen:
@@ -330,11 +330,11 @@ class Gated(RecordedSession):
     at_work = False
     asked: list[str]
 
-    def do(self, line: str) -> Reply:
+    def reply(self, line: str, place: str = "") -> Reply:
         self.at_work = True
         if line == "continue":
             assert self.gate.wait(LIMIT)
-        reply = super().do(line)
+        reply = super().reply(line, place)
         self.at_work = False
         return reply
 
@@ -488,10 +488,10 @@ async def test_commands_run_in_another_thread_with_the_context_of_the_caller() -
     seen: list[tuple[str, bool]] = []
 
     class Watching(RecordedSession):
-        def do(self, line: str) -> Reply:
+        def reply(self, line: str, place: str = "") -> Reply:
             seen.append((mode.get(), threading.current_thread() is threading.main_thread()))
             mode.set("set by the first command")
-            return super().do(line)
+            return super().reply(line, place)
 
     token = mode.set("of the script")
     async with on_screen(shared_weight(Watching)) as screen:
@@ -502,9 +502,9 @@ async def test_commands_run_in_another_thread_with_the_context_of_the_caller() -
 
 async def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
     class Printing(RecordedSession):
-        def do(self, line: str) -> Reply:
+        def reply(self, line: str, place: str = "") -> Reply:
             print("hello from a hook [b]")
-            return super().do(line)
+            return super().reply(line, place)
 
     async with on_screen(shared_weight(Printing)) as screen:
         await screen.press("n")
