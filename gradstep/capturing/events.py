@@ -24,6 +24,7 @@ from gradstep.contract.events import (
     Switched,
     noted,
 )
+from gradstep.contract.lookup import is_tensor
 from gradstep.contract.parameters import named_buffers, named_parameters
 from gradstep.guest.fence import attribute_of, variables_in, within_fence
 from gradstep.guest.replaced import replaced
@@ -41,7 +42,7 @@ class Library(NamedTuple):
         clips: modules of Python that have functions which clip gradients.
         unseen: within it, what is read is not noted.
         is_compiling: whether code is being read that is to be compiled.
-        memory: where the memory of a tensor begins.
+        memory: the identity of the memory of a tensor, None where it has none.
     """
 
     steps: tuple[Any, ...]
@@ -52,7 +53,7 @@ class Library(NamedTuple):
     clips: tuple[Any, ...]
     unseen: Callable[[], AbstractContextManager[object]]
     is_compiling: Callable[[], bool]
-    memory: Callable[[Any], int]
+    memory: Callable[[Any], int | None]
 
 
 @contextmanager
@@ -176,8 +177,8 @@ class _Notes:
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
     ) -> None:
         groups = attribute_of(itself, "param_groups")
-        groups = [{"params": list(itself.parameters())}] if groups is None else groups
-        leaves = events.same(_leaves(groups))
+        own = (leaf for _, leaf in named_parameters(itself)) if groups is None else ()
+        leaves = events.same(_leaves([{"params": own}] if groups is None else groups))
         events.add(Cleared, **_about(itself, frame), leaves=leaves)
 
     def _scaled(self, what: str) -> Method:
@@ -233,7 +234,8 @@ class _Notes:
         memory = self._library.memory
         shared = [
             name for name, tensor in own.items()
-            if name in state and memory(state[name]) == memory(tensor)
+            if is_tensor(state.get(name)) and (at := memory(tensor)) is not None
+            and memory(state[name]) == at
         ]  # fmt: skip
         events.add(
             Loaded, **_about(itself, frame), missing=_shapes(missing, own),
@@ -250,13 +252,14 @@ class _Notes:
             if events is None or self._library.is_compiling():
                 return function(parameters, *args, **named)
             was_iterator = isinstance(parameters, Iterator)
-            if was_iterator:
-                kept = list(parameters)
-                parameters = _again(kept, isinstance(parameters, GeneratorType))
-            else:
-                kept = list(parameters) if isinstance(parameters, Iterable) else [parameters]
+            kept = parameters
+            if is_tensor(parameters):
+                kept = [parameters]
+            elif type(parameters) not in (list, tuple) and isinstance(parameters, Iterable):
+                kept = list(parameters)  # the program's may be asked once
+                is_generator = isinstance(parameters, GeneratorType)
+                parameters = (each for each in kept) if is_generator else kept
             with within_fence(_WHAT), self._library.unseen():
-                kept = [parameters] if hasattr(parameters, "grad_fn") else kept
                 leaves = frozenset([id(leaf) for leaf in kept if leaf.grad is not None])
                 events.add(
                     Clipped, kind=function.__name__, source=user_source(sys._getframe(1)),
@@ -265,11 +268,6 @@ class _Notes:
             return function(parameters, *args, **named)
 
         return clipping
-
-
-def _again(kept: list[Any], as_generator: bool) -> Iterator[Any]:
-    """Return an iterator over what another one had, as a generator where that was one."""
-    return (each for each in kept) if as_generator else iter(kept)
 
 
 def _is_number(value: Any) -> bool:

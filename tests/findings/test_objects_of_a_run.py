@@ -199,3 +199,41 @@ def test_what_objects_do_is_told(name: str, check: Callable[[str], list[str]]) -
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_nothing_is_told_of_the_healthy_twin(name: str, check: Callable[[str], list[str]]) -> None:
     assert check(PROGRAMS[name][4]) == []
+
+
+ONCE = """\
+class Asked:
+    def __iter__(self):
+        print("asked")
+        return net.parameters()
+for given in (Asked(), net.parameters(), (p for p in net.parameters()), net[0].weight, []):
+    print(nn.utils.clip_grad_norm_(given, 0.5))
+"""
+STATES = """\
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode():
+    nn.Linear(3, 3).load_state_dict(nn.Linear(3, 3).state_dict())
+with torch.device("meta"):
+    bare = nn.Linear(3, 3)
+bare.load_state_dict(nn.Linear(3, 3).state_dict(), assign=True)
+nn.LazyLinear(3).load_state_dict(nn.LazyLinear(3).state_dict())
+sparse = nn.Linear(3, 3)
+sparse.register_buffer("links", torch.eye(3).to_sparse())
+sparse.load_state_dict(sparse.state_dict())
+print([tuple(p.shape) for p in bare.parameters()])
+"""
+
+
+@pytest.mark.parametrize("program", [ONCE, STATES])
+def test_what_is_noted_asks_nothing_twice_and_fails_on_no_kind_of_tensor(
+    program: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(f"{START}{LOOP}{program}")
+    exec(compile(path.read_text(), str(path), "exec"), {"__name__": "plain"})
+    plain, _ = capfd.readouterr()
+    main(["check", "-q", str(path)])
+    watched, said = capfd.readouterr()
+    assert "gradstep:" not in said
+    assert watched.startswith(plain)
+    assert plain
