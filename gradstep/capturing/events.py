@@ -57,25 +57,25 @@ class Library(NamedTuple):
 
 
 @contextmanager
-def noting_events(library: Library) -> Iterator[None]:
-    """Within it, what this thread's program does with the objects of a library is noted."""
-    notes = _Notes(library)
+def noting_events(library: Library) -> Iterator[Events]:
+    """Within it, what this thread's program does with the objects of a library is noted in what it
+    yields, as long as nobody else begins to note that."""
     events = Events()
+    notes = _Notes(library, events)
     token = noted.set(events)
     with ExitStack() as stack:
         for owner, name, ours in notes.replacements():
             stack.enter_context(replaced(owner, name, ours))
         try:
-            yield
+            yield events
         finally:
             if noted.get() is events:
                 noted.reset(token)
 
 
-def note_step(library: Library, optimizer: Any) -> None:
+def note_step(library: Library, events: Events, optimizer: Any) -> None:
     """Note that an optimizer has stepped."""
-    events = noted.get()
-    if events is None or library.is_compiling():
+    if noted.get() is not events or library.is_compiling():
         return
     with within_fence(_WHAT), library.unseen():
         groups = attribute_of(optimizer, "param_groups") or ()
@@ -105,8 +105,8 @@ def _leaves(groups: Iterable[Mapping[str, Any]]) -> Leaves:
 class _Notes:
     """Methods that note what those of a library do."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, events: Events) -> None:
+        self._library, self._events = library, events
         self._depth = 0  # of schedulers, and modules, that let others of their kind do the same
 
     def replacements(self) -> Iterator[tuple[Any, str, Method]]:
@@ -162,16 +162,15 @@ class _Notes:
     def _note(
         self, note: Method, itself: Any, args: Any, named: Any, result: Any, frame: Any
     ) -> None:
-        events = noted.get()
-        if events is None or self._library.is_compiling():
+        if noted.get() is not self._events or self._library.is_compiling():
             return
         with within_fence(_WHAT), self._library.unseen():
-            note(events, itself, args, named, result, frame)
+            note(self._events, itself, args, named, result, frame)
 
     def _stepped(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
     ) -> None:
-        note_step(self._library, itself)
+        note_step(self._library, events, itself)
 
     def _cleared(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
@@ -248,8 +247,8 @@ class _Notes:
 
         @wraps(function)
         def clipping(parameters: Any, *args: Any, **named: Any) -> Any:
-            events = noted.get()
-            if events is None or self._library.is_compiling():
+            events = self._events
+            if noted.get() is not events or self._library.is_compiling():
                 return function(parameters, *args, **named)
             was_iterator = isinstance(parameters, Iterator)
             kept = parameters

@@ -234,6 +234,41 @@ def test_what_is_noted_asks_nothing_twice_and_fails_on_no_kind_of_tensor(
     plain, _ = capfd.readouterr()
     main(["check", "-q", str(path)])
     watched, said = capfd.readouterr()
-    assert "gradstep:" not in said
+    assert "not shown" not in said
     assert watched.startswith(plain)
     assert plain
+
+
+WRAPPED = """\
+class Wrapper(torch.optim.Optimizer):
+    def __init__(self, inner):
+        self.inner = inner
+    param_groups = property(lambda self: self.inner.param_groups)
+    def step(self, closure=None):
+        self.inner.step(closure)
+    def zero_grad(self, set_to_none=True):
+        self.inner.zero_grad(set_to_none)
+opt = Wrapper(opt)
+"""
+MADE = """\
+class Rates:
+    def __init__(self, schedule):
+        self.lrs = [0.05 * 0.99 ** count for count in range(24)]
+sched = Rates(lr_scheduler.ExponentialLR(opt, 0.99))
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        f"{START}{WRAPPED}sched = lr_scheduler.ExponentialLR(opt, 0.99)\n{LOOP}    sched.step()\n",
+        START + MADE + LOOP.replace(
+            "    opt.step()\n",
+            "    opt.step()\n    opt.param_groups[0]['lr'] = sched.lrs[step]\n",
+        ),
+    ],
+)  # fmt: skip
+def test_a_framework_may_wrap_an_optimizer_or_set_its_rate(
+    program: str, check: Callable[[str], list[str]]
+) -> None:
+    assert check(program) == []

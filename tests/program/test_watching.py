@@ -114,7 +114,9 @@ def test_coroutines_are_watched_each_by_its_own_run(torch: Any) -> None:
         )
         await decorated(Program(torch))
 
+    before = methods(torch)
     asyncio.run(both())
+    assert methods(torch) == before
     if torch.__name__ == "torch":
         assert modes(torch) == []
     assert (right.report().calls, codes(right)) == (4, [])
@@ -139,10 +141,11 @@ def test_a_second_thread_is_told_that_another_one_is_watched(
         thread.join()
     assert len(program.losses) == 5
     assert outer.report().calls == inner.report().calls == 0
-    assert capsys.readouterr().err == (
-        "gradstep: backward() in the thread 'second' is not followed, for that of "
-        f"{threading.main_thread().name!r} is\n"
-    )
+    told = [line for line in capsys.readouterr().err.splitlines() if "in the thread" in line]
+    assert told == [
+        ("gradstep: backward() in the thread 'second' is not followed, for that of "
+        f"{threading.main_thread().name!r} is")
+    ]
 
 
 def test_an_inner_run_has_its_calls_and_an_outer_one_the_others(torch: Any) -> None:
@@ -153,6 +156,31 @@ def test_an_inner_run_has_its_calls_and_an_outer_one_the_others(torch: Any) -> N
         Program(torch, is_right=True).train(4)
     assert (outer.report().calls, codes(outer)) == (6, [])
     assert (inner.report().calls, codes(inner)) == (3, ["broadcast"])
+
+
+@on_pytorch
+def test_what_happens_between_calls_is_noted_once_however_many_watch(torch: Any) -> None:
+    from gradstep.contract.events import Cleared, Scheduled, Stepped, noted
+
+    counts: list[list[int]] = []
+
+    async def train() -> None:
+        program = Program(torch, is_right=True)
+        schedule = torch.optim.lr_scheduler.StepLR(program.optimizer, 50)
+        with gradstep.watch(), gradstep.watch():
+            for _ in range(3):
+                program.step()
+                schedule.step()
+                await asyncio.sleep(0)
+            events = noted.get()
+            assert events is not None
+            counts.append([len(events.of(kind)) for kind in (Stepped, Cleared, Scheduled)])
+
+    async def both() -> None:
+        await asyncio.gather(train(), train())
+
+    asyncio.run(both())
+    assert counts == [[3, 3, 3], [3, 3, 3]]
 
 
 def test_a_model_that_no_variable_has_is_named(torch: Any) -> None:
@@ -292,6 +320,13 @@ def test_codes_that_do_not_exist_are_refused() -> None:
 def test_a_tensor_without_a_graph_is_refused(torch: Any) -> None:
     with pytest.raises(NotInGraph):
         gradstep.check(torch.ones(2))
+
+
+def methods(torch: Any) -> dict[str, Any]:
+    """What a watch may put others in the place of, while it lasts."""
+    kinds = [torch.Tensor, torch.nn.Module, torch.optim.Optimizer, torch.optim.SGD]
+    kinds += [torch.optim.lr_scheduler.StepLR, torch.nn.utils]
+    return {f"{kind}.{name}": each for kind in kinds for name, each in vars(kind).items()}
 
 
 def modes(torch: Any) -> list[Any]:

@@ -30,14 +30,14 @@ LIBRARY: Final = Library(
 @contextmanager
 def noting_torch_events() -> Iterator[None]:
     """Within it, what this thread's program does with PyTorch's objects is noted."""
+    with noting_events(LIBRARY) as events:
 
-    def stepped(optimizer: Any, args: Any, named: Any) -> None:
-        if not is_dynamo_compiling():
-            note_step(LIBRARY, optimizer)
+        def stepped(optimizer: Any, args: Any, named: Any) -> None:
+            if not is_dynamo_compiling():
+                note_step(LIBRARY, events, optimizer)
 
-    handle = register_optimizer_step_post_hook(stepped)
-    try:
-        with noting_events(LIBRARY):
+        handle = register_optimizer_step_post_hook(stepped)
+        try:
             yield
-    finally:
-        handle.remove()
+        finally:
+            handle.remove()

@@ -180,6 +180,11 @@ def schedules(facts: Facts) -> Iterator[Reason]:
         own = [step for step in steps if step.thing is first.optimizer]
         given = [event for event in events[1:] if event.given is not None]
         if not own:
+            # what wraps an optimizer, as a framework does, has the same groups
+            is_followed = len({step.rates for step in steps}) > 1
+            is_constant = len({event.rates for event in events}) == 1
+            if is_followed or is_constant:
+                continue
             if len(events) > _TIMES and len(steps) >= _STEPS and len(followed) == 1:
                 stepping = happened.name(steps[-1].thing, f"the {steps[-1].kind}")
                 yield OfAnotherOptimizer(name, stepping, len(events) - 1, source=first.source)
@@ -199,7 +204,8 @@ def _timing(
         return
     optimizer = facts[Happened].name(first.optimizer, "the optimizer")
     if len(events) == 1:
-        if first.kind != "ReduceLROnPlateau":
+        same = len({step.rates for step in steps}) == 1  # else somebody else sets them
+        if first.kind != "ReduceLROnPlateau" and same:
             rate = steps[-1].rates[0] if steps[-1].rates else None
             yield NeverScheduled(name, optimizer, count, rate, source=first.source)
         return
