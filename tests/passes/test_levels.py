@@ -1,4 +1,4 @@
-"""What each way to watch a call does to the program: the table of ``docs/contributing/passes.rst``.
+"""What each way to watch a call does to the program.
 
 Code of the program's runs as often as plainly, its ``.grad`` are those of a plain run to the bit,
 and what a call frees is freed when it is over.

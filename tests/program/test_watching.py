@@ -143,8 +143,10 @@ def test_a_second_thread_is_told_that_another_one_is_watched(
     assert outer.report().calls == inner.report().calls == 0
     told = [line for line in capsys.readouterr().err.splitlines() if "in the thread" in line]
     assert told == [
-        ("gradstep: backward() in the thread 'second' is not followed, for that of "
-        f"{threading.main_thread().name!r} is")
+        (
+            "gradstep: backward() in the thread 'second' is not followed, for that of "
+            f"{threading.main_thread().name!r} is"
+        )
     ]
 
 
