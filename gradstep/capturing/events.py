@@ -17,11 +17,9 @@ from gradstep.contract.events import (
     Events,
     Leaves,
     Loaded,
-    Scaled,
     Scheduled,
     StateTaken,
     Stepped,
-    Switched,
     noted,
 )
 from gradstep.contract.lookup import is_tensor
@@ -37,18 +35,16 @@ class Library(NamedTuple):
     """Where a library has what is noted.
 
     Attributes:
-        steps, clears: classes with methods ``step`` and ``zero_grad``.
-        schedules, scalers, modules: classes.
+        clears: classes with a method ``zero_grad``.
+        schedules, modules: classes.
         clips: modules of Python that have functions which clip gradients.
         unseen: within it, what is read is not noted.
         is_compiling: whether code is being read that is to be compiled.
         memory: the identity of the memory of a tensor, None where it has none.
     """
 
-    steps: tuple[Any, ...]
     clears: tuple[Any, ...]
     schedules: tuple[Any, ...]
-    scalers: tuple[Any, ...]
     modules: tuple[Any, ...]
     clips: tuple[Any, ...]
     unseen: Callable[[], AbstractContextManager[object]]
@@ -107,16 +103,12 @@ class _Notes:
 
     def __init__(self, library: Library, events: Events) -> None:
         self._library, self._events = library, events
-        self._depth = 0  # of schedulers, and modules, that let others of their kind do the same
+        self._depth = 0  # of schedulers that let others of their kind do the same
 
     def replacements(self) -> Iterator[tuple[Any, str, Method]]:
         library = self._library
         for name, kinds, note in (
-            ("step", library.steps, self._stepped),
             ("zero_grad", library.clears, self._cleared),
-            ("scale", library.scalers, self._scaled("scale")),
-            ("unscale_", library.scalers, self._scaled("unscale_")),
-            ("step", library.scalers, self._scaled("step")),
             ("load_state_dict", library.modules, self._loaded),
             ("state_dict", library.modules, self._state_taken),
         ):
@@ -126,8 +118,6 @@ class _Notes:
         for kind in library.schedules:
             if (method := variables_in(kind).get("step")) is not None:
                 yield kind, "step", self._nested(method, self._scheduled)
-        for kind in library.modules:
-            yield kind, "train", self._nested(kind.train, self._switched)
         for home in library.clips:
             for name in ("clip_grad_norm_", "clip_grad_value_"):
                 if (function := variables_in(home).get(name)) is not None:
@@ -167,11 +157,6 @@ class _Notes:
         with within_fence(_WHAT), self._library.unseen():
             note(self._events, itself, args, named, result, frame)
 
-    def _stepped(
-        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
-    ) -> None:
-        note_step(self._library, events, itself)
-
     def _cleared(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
     ) -> None:
@@ -179,17 +164,6 @@ class _Notes:
         own = (leaf for _, leaf in named_parameters(itself)) if groups is None else ()
         leaves = events.same(_leaves([{"params": own}] if groups is None else groups))
         events.add(Cleared, **_about(itself, frame), leaves=leaves)
-
-    def _scaled(self, what: str) -> Method:
-        def note(
-            events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
-        ) -> None:
-            if itself.is_enabled():
-                given = args[0] if args else named.get("optimizer")
-                optimizer = None if what == "scale" or given is None else ref(given)
-                events.add(Scaled, **_about(itself, frame), what=what, optimizer=optimizer)
-
-        return note
 
     def _scheduled(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
@@ -208,12 +182,6 @@ class _Notes:
             highest=max(map(float, filter(_is_number, peaks)), default=0.0),
             is_inner=self._depth > 0,
         )  # fmt: skip
-
-    def _switched(
-        self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
-    ) -> None:
-        if not self._depth:
-            events.add(Switched, **_about(itself, frame), training=bool(itself.training))
 
     def _state_taken(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any

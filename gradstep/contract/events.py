@@ -1,5 +1,5 @@
-"""What the objects of a program did between its backward passes: optimizers, schedulers, scalers,
-modules, and what clips gradients.
+"""What the objects of a program did between its backward passes: optimizers, schedulers, modules,
+and what clips gradients.
 
 Whoever traces a program notes it; whoever explains a run reads it. Of objects there are weak
 references, and of tensors only identities.
@@ -69,14 +69,6 @@ class Clipped(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaled(Event):
-    """A scaler has multiplied a loss, divided gradients, or let an optimizer step: ``what``."""
-
-    what: str
-    optimizer: ref[Any] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduled(Event):
     """A scheduler has stepped, to ``place`` of ``length``, None where it does not say: it was
     ``given`` this, the rates are ``rates``, and the ``highest`` one that it leads to is known, or
@@ -110,20 +102,6 @@ class StateTaken(Event):
     state: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Switched(Event):
-    """A module was set to training mode, or to evaluation mode."""
-
-    training: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ran(Event):
-    """An outermost module ran without gradients, and in this mode."""
-
-    training: bool
-
-
 class Events:
     """What happened, in order; of each kind the first ones."""
 
@@ -144,9 +122,18 @@ class Events:
         return self._sets.setdefault(leaves, leaves)
 
     def of(self, *kinds: type[_E]) -> Sequence[_E]:
-        """Return the events of some kinds, in order."""
-        found = [event for kind in kinds for event in self._events.get(kind, ())]
-        return sorted(found, key=lambda event: event.number) if len(kinds) > 1 else found
+        """Return the events of some kinds, in order; of several, up to where one of them is
+        full."""
+        known = [self._events.get(kind, []) for kind in kinds]
+        end = min(
+            (events[-1].number for events in known if len(events) >= MOST), default=self._next
+        )
+        several = [event for events in known for event in events if event.number <= end]
+        return sorted(several, key=lambda event: event.number) if len(kinds) > 1 else known[0]
+
+    def is_full(self, kind: type[Event]) -> bool:
+        """Return whether there may have been more events of a kind."""
+        return len(self._events.get(kind, ())) >= MOST
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.of(*self._events))

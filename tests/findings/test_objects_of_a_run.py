@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gradstep.contract.events import Cleared, Events, Passed, Stepped
 from gradstep_tui.cli import main
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore")]  # those of the programs
@@ -272,3 +273,18 @@ def test_a_framework_may_wrap_an_optimizer_or_set_its_rate(
     program: str, check: Callable[[str], list[str]]
 ) -> None:
     assert check(program) == []
+
+
+def test_events_of_several_kinds_end_where_one_kind_is_full(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gradstep.contract.events.MOST", 3)
+    events = Events()
+    for _ in range(5):  # passes that accumulate, and a step for each two
+        events.add(Passed, index=1, leaves=frozenset())
+        events.add(Passed, index=2, leaves=frozenset())
+        events.add(Stepped, leaves=frozenset(), rates=())
+    assert [event.number for event in events.of(Passed, Stepped)] == [0, 1, 2, 3]
+    assert [event.number for event in events.of(Stepped)] == [2, 5, 8]
+    assert events.is_full(Passed)
+    assert not events.is_full(Cleared)

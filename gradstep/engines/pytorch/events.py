@@ -1,4 +1,4 @@
-"""Where PyTorch has what the objects of a program do: optimizers, schedulers, scalers, modules."""
+"""Where PyTorch has what the objects of a program do: optimizers, schedulers, modules."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _SCHEDULERS: Final = tuple([
     if isinstance(kind, type) and issubclass(kind, lr_scheduler.LRScheduler)
 ])  # fmt: skip
 LIBRARY: Final = Library(
-    (), (torch.optim.Optimizer, torch.nn.Module), _SCHEDULERS,
-    tuple(filter(None, [getattr(torch.amp, "GradScaler", None)])), (torch.nn.Module,),
+    (torch.optim.Optimizer, torch.nn.Module), _SCHEDULERS,
+    (torch.nn.Module,),
     (torch.nn.utils, torch.nn.utils.clip_grad), unobserved, is_dynamo_compiling,
     memory_of,
 )  # fmt: skip

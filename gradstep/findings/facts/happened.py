@@ -13,7 +13,7 @@ _E = TypeVar("_E", bound=Event)
 
 
 class Happened(Fact):
-    """What optimizers, schedulers, scalers, modules, and functions that clip gradients did."""
+    """What optimizers, schedulers, modules, and functions that clip gradients did."""
 
     def __init__(self) -> None:
         self._events = Events()
@@ -28,7 +28,7 @@ class Happened(Fact):
         events.add(Passed, index=look.facts.index, source=look.line, leaves=leaves)
 
     def closely(self, look: Look) -> None:
-        for things in (look.names.optimizers, look.names.modules, look.names.scalers):
+        for things in (look.names.optimizers, look.names.modules):
             for name, thing in things.items():
                 known = ref(thing)  # the same object as that of its events
                 self._names[id(known)] = known, name
@@ -36,6 +36,10 @@ class Happened(Fact):
     def of(self, *kinds: type[_E]) -> Sequence[_E]:
         """Return the events of some kinds, in order."""
         return self._events.of(*kinds)
+
+    def is_full(self, kind: type[Event]) -> bool:
+        """Return whether there may have been more events of a kind than are known."""
+        return self._events.is_full(kind)
 
     def name(self, thing: ref[Any] | None, otherwise: str = "") -> str:
         """Return what the program calls an object."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from gradstep.contract.events import Cleared, Clipped, Event, Passed, Scaled, Stepped
+from gradstep.contract.events import Cleared, Clipped, Event, Passed, Stepped
 from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
@@ -66,7 +66,7 @@ def clipped_in_vain(facts: Facts) -> Iterator[Reason]:
     """Yield functions that clip, three times or more, and never what a step then uses. Wrong where
     the program steps without an optimizer."""
     happened = facts[Happened]
-    events = happened.of(Passed, Stepped, Cleared, Clipped, Scaled)
+    events = happened.of(Passed, Stepped, Cleared, Clipped)
     by_line: dict[tuple[Source | None, str], list[Clipped]] = {}
     for event in events:
         if isinstance(event, Clipped):

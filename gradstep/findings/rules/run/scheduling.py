@@ -192,7 +192,7 @@ def schedules(facts: Facts) -> Iterator[Reason]:
             given and first.kind not in _GIVEN and any(e.given != int(e.given or 0) for e in given)
         ):
             yield LossForEpoch(name, first.kind, given[0].given or 0.0, source=given[0].source)
-        elif facts.is_whole and not facts.is_cut_short:
+        elif facts.is_whole and not (facts.is_cut_short or happened.is_full(Stepped)):
             yield from _timing(facts, name, events, own)
 
 
