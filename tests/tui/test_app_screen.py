@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextvars
 import re
+import signal
 import threading
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -19,6 +20,7 @@ from gradstep.capturing import Names
 from gradstep.console.session import Session
 from gradstep.debugger.snapshot import Reply
 from gradstep.graph.addresses import step_number
+from gradstep_tui.app import DebuggerApp
 from gradstep_tui.app.keys import ALL_BINDINGS, KEY_GROUPS
 from gradstep_tui.app.sections import SECTIONS
 from gradstep_tui.app.widgets.line_view import LineView
@@ -620,3 +622,24 @@ async def test_what_would_show_more_is_said_at_the_start() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     async with on_screen(Session(x * x), LARGE) as screen:
         assert "with gradstep.trace()" in screen.text()
+
+
+def test_a_signal_that_comes_while_the_screen_is_entered_does_not_enter_it_again() -> None:
+    a = torch.tensor(3.0, requires_grad=True)
+    app = DebuggerApp(Session(a * a))
+    entered: list[int] = []
+
+    def enter(number: int, _: object) -> None:
+        entered.append(number)
+        if len(entered) < 5:  # there is no thread yet that writes
+            signal.raise_signal(signal.SIGCONT)
+
+    before = signal.signal(signal.SIGCONT, enter)
+    try:
+        app._resume_once()
+        signal.raise_signal(signal.SIGCONT)
+        assert len(entered) == 1
+        signal.raise_signal(signal.SIGCONT)
+        assert len(entered) == 2
+    finally:
+        signal.signal(signal.SIGCONT, before)

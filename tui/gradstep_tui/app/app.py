@@ -155,14 +155,23 @@ class DebuggerApp(App[Outcome]):
     def _resume_once(self) -> None:
         """Let Textual enter the terminal at SIGCONT only where it has left it.
 
-        ``fg`` continues the whole group of processes, and our parent continues this one.  Entered
-        twice, two threads read the keys, and the one that comes too late waits for ever.
+        ``fg`` continues the whole group of processes, and our parent continues this one, perhaps
+        while the screen is being entered.  Entered twice, two threads read the keys, and the one
+        that comes too late waits for ever.
         """
         resume = signal.getsignal(signal.SIGCONT)
+        entering = threading.Lock()
+
+        def resume_once(*call: Any) -> None:
+            if callable(resume) and entering.acquire(blocking=False):
+                try:
+                    if not self._has_terminal:
+                        resume(*call)
+                finally:
+                    entering.release()
+
         if callable(resume):
-            signal.signal(
-                signal.SIGCONT, lambda *call: None if self._has_terminal else resume(*call)
-            )
+            signal.signal(signal.SIGCONT, resume_once)
 
     def _end_by(self, number: int) -> None:
         self.leave_terminal()
