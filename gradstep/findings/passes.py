@@ -163,7 +163,6 @@ def run_pass(
     *,
     explains: bool = True,
     ends: bool = True,
-    has_run: bool = False,
 ) -> Passed:
     """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
     gradients that it makes are finite.
@@ -172,7 +171,6 @@ def run_pass(
         explains: find out where that began; the pass then runs twice.
         ends: the program does not go on behind gradients that are not finite; else its hooks and
             functions do not run twice.
-        has_run: only look at what the call, one of ``backward``, has made: it cannot run again.
 
     Raises:
         Exception: whatever the pass raises.
@@ -185,11 +183,8 @@ def run_pass(
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
-    run = None if has_run else running.kept_run(call)
-    if run is None:
-        returned = () if has_run else carried_out(partial(running.run, call))
-    else:
-        returned = run.result
+    run = running.kept_run(call)
+    returned = carried_out(partial(running.run, call)) if run is None else run.result
     is_finite = run is not None and run.is_finite()
     trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
     once = run is None or not run.repeatable
@@ -201,9 +196,7 @@ def run_pass(
     if trouble is None or (run is not None and not explains):
         return passed((), returned, finite=trouble is None)
     if once:
-        if scaling is not None:
-            return passed([scaling.note(trouble, call)], returned)
-        return passed([trouble], returned)
+        return passed([trouble if scaling is None else scaling.note(trouble, call)], returned)
     if scaling is not None and _is_finite_without(scaling, call, names):
         returned = carried_out(partial(running.run, call))
         return passed([scaling.note(trouble, call)], returned)
@@ -218,19 +211,24 @@ def run_pass(
     return passed([session.host(explained)], session.gradients)
 
 
-def passed_in(session: PassSession) -> Passed | None:
-    """Say where what is not finite began in a session that has come to the end of a call of
-    ``backward``: it goes back in what it has recorded, and nothing runs twice.  None where that may
-    be because a scaler is at work, which only another pass tells."""
+def passed_in(session: PassSession, *, explains: bool) -> tuple[Passed, bool]:
+    """Say what is not finite in a session that has come to the end of a call of ``backward``, and
+    where that began if it ``explains``: it goes back in what it has recorded, and nothing runs
+    twice. Where a scaler is at work, only another pass tells where; returns also whether that is
+    wanted."""
     call, order = session.backward_call, session.order
     engine = engine_of_call(call)
-    if scaling_of(session.names, _numbers(engine), order) is not None:
-        return None
+    scaling = scaling_of(session.names, _numbers(engine), order)
     trouble = _not_finite(call, engine, order, session.names, ())
     if trouble is None:
-        return Passed((), True, True, None)
-    session.jump(0)
-    return Passed((_explained(session, trouble),), True, False, None)
+        return Passed((), True, True, scaling), False
+    reason: Reason = trouble
+    if scaling is not None:
+        reason = scaling.note(trouble, call)
+    elif explains:
+        session.jump(0)
+        reason = _explained(session, trouble)
+    return Passed((reason,), True, False, scaling), explains and scaling is not None
 
 
 def made_in_recorded(run: Run, index: int) -> Reason | None:

@@ -8,7 +8,9 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
+from unittest import mock
 
 from gradstep.console.console import DEFECT
 from gradstep.console.session import Session
@@ -123,10 +125,16 @@ class _Debugger:
             session.finish()
             return True
 
-        finished = session.host(body) if self.walk.hosted else body()
+        with self._slow() if self.walk.is_slow else nullcontext():
+            finished = session.host(body) if self.walk.hosted else body()
         if not finished:
             return False
         return session.gradients if found.call.is_grad else True
+
+    @staticmethod
+    def _slow() -> AbstractContextManager[Any]:
+        """Within it, each node takes longer than a session waits to hear of the engine."""
+        return mock.patch("gradstep.engines.pytorch.stepping.observed_engine._SLICE", -1.0)
 
     def _drop_one_beside(self) -> None:
         """Open a session in another graph, and leave it in the middle."""
@@ -283,7 +291,7 @@ def _smaller(case: Case) -> Iterator[Case]:
             yield case._replace(walk=walk._replace(lines=lines))
     for changed in (
         walk._replace(beside=False), walk._replace(aborts=frozenset()), walk._replace(budget=2**30),
-        walk._replace(hosted=True), walk._replace(certifies=False),
+        walk._replace(hosted=True), walk._replace(certifies=False), walk._replace(is_slow=False),
     ):  # fmt: skip
         if changed != walk:
             yield case._replace(walk=changed)

@@ -60,6 +60,7 @@ class Walk(NamedTuple):
             run twice.
         certifies: whether each call is certified at its end.
         beside: whether another session is opened before each walk, and dropped in the middle.
+        is_slow: whether each node takes so long that a session hears of it at once.
     """
 
     lines: tuple[tuple[str, ...], ...]
@@ -69,6 +70,7 @@ class Walk(NamedTuple):
     aborts: frozenset[int] = frozenset()
     certifies: bool = False
     beside: bool = False
+    is_slow: bool = False
 
 
 class Kind(NamedTuple):
@@ -100,6 +102,7 @@ def random_walk(rng: random.Random, kind: Kind) -> Walk:
         frozenset([rng.randint(1, 3)]) if kind.edits and rng.random() < 0.2 else frozenset(),
         kind.certifies,
         rng.random() < 0.1,
+        kind.library == "torch" and rng.random() < 0.2,
     )
 
 

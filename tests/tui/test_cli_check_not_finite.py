@@ -336,6 +336,26 @@ def test_a_derivative_that_is_infinite_without_a_scaler_is_no_matter_of_scale(
     assert "sqrt:1" in printed
 
 
+@on_pytorch
+def test_nodes_that_take_long_hide_nothing(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session hears of the engine after each node that takes long, also of the last one."""
+    monkeypatch.setattr("gradstep.engines.pytorch.stepping.observed_engine._SLICE", 0.0)
+    code, printed = check(scaled(4, "0.0", "sqrt().sum()"))
+    assert code == 5
+    assert "sqrt:1" in printed
+
+
+@on_pytorch
+def test_a_scaler_is_known_where_hooks_forbid_another_pass(check: Check) -> None:
+    hooked = scaled(127, "2.0", "square().sum()").replace(
+        "Trainer().fit()", "w.register_hook(lambda g: g * 1)\nTrainer().fit()"
+    )
+    code, printed = check(hooked, "--calls", "1", "--all")
+    assert "info [not-finite]" in printed
+    assert "self.scaler has multiplied the loss by" in printed
+    assert code == 0
+
+
 def scaled(size: int, start: str, expression: str) -> str:
     script = SCALED.replace("SIZE", str(size)).replace("START", start)
     return script.replace("EXPRESSION", expression)

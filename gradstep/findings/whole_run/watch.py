@@ -278,22 +278,14 @@ class Watch:
         is not finite."""
         call, names, number = look.call, look.names, look.facts.number
         explains = (call.line, call.is_grad) not in self._explained
-        passed, has_run = None, False
+        passed: Passed | None = None
         if asks and not call.is_grad:
             session = PassSession.of_call(call, names=names, call=number)
-            ask = partial(self._ask, look, session, explains=explains)
-            is_finite, has_run, passed = session.host(ask)
+            is_finite, passed = session.host(partial(self._ask, look, session, explains=explains))
             if is_finite:
                 return True
         if passed is None:
-            passed = run_pass(
-                call,
-                names,
-                number,
-                explains=explains,
-                ends=self.facts.is_whole,
-                has_run=has_run,
-            )
+            passed = run_pass(call, names, number, explains=explains, ends=self.facts.is_whole)
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add((call.line, call.is_grad))
@@ -312,10 +304,10 @@ class Watch:
 
     def _ask(
         self, look: Look, session: PassSession, *, explains: bool
-    ) -> tuple[bool, bool, Passed | None]:
-        """Carry out the call of a session; returns whether its gradients are finite, and whether it
-        has run, and, where they are not, what ``explains`` that: where this takes another pass, all
-        is put back, if it can be.
+    ) -> tuple[bool, Passed | None]:
+        """Carry out the call of a session; returns whether its gradients are finite, and, where
+        they are not, what ``explains`` that: None where this takes another pass, and all is put
+        back, as it can be.
 
         Raises:
             Exception: whatever the pass raises.
@@ -323,8 +315,8 @@ class Watch:
         ended, passed = session.finish, None
         try:
             session.jump(session.length)
-            if session.cursor.error is not None:
-                return False, True, None
+            if session.cursor.error is not None:  # the pass raises it when it ends, or it is ours
+                return True, None
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]
@@ -334,16 +326,15 @@ class Watch:
                 with within_fence("why gradients are 0"):
                     for fact in self._gathered:
                         fact.asked(look, session)
-            elif explains:
-                passed = passed_in(session)
-            runs_again = not is_finite and passed is None
+                return True, None
+            passed, runs_again = passed_in(session, explains=explains)
             runs_again = runs_again and not running_of(look.call).may_run_user_code(look.call)
             rerunning = session.cursor.driver.rerunning if runs_again else None
             if rerunning is not None and not rerunning.why_not_replayable(0):
-                ended = session.abort
+                ended, passed = session.abort, None
         finally:
             ended()
-        return is_finite, ended == session.finish, passed
+        return False, passed
 
     def _take(self, title: str, reasons: Sequence[Reason]) -> None:
         for reason in reasons:

@@ -207,7 +207,7 @@ class ObservedEngine:
         self._clock: _DeviceClock | None = None
         self._error: BaseException | None = None
         self._enough = inf  # runs at which the engine halts
-        self._deadline = inf  # or when it halts
+        self._deadline = inf  # or when it halts, unless one more run is enough, or ends the pass
         self._ended = 0.0  # the last node
         self._stage = Stage.AHEAD
         self._silent = False  # nobody wants to hear what nodes do
@@ -618,7 +618,8 @@ class ObservedEngine:
                     self._clock.mark(self.order[index])
                 self.runs[index] = sent, arrived, now - self._ended, None
                 self._ended = now
-                if len(self.runs) >= self._enough or self.nested or now > self._deadline:
+                is_late = now > self._deadline and len(self.runs) + 1 < self._enough
+                if len(self.runs) >= self._enough or self.nested or is_late:
                     self._pause(index)
         except Exception as error:
             not_shown(_NODES, error)
@@ -651,7 +652,7 @@ class ObservedEngine:
         if self.order[index] in self._known_code.nodes or index in self.hooked:
             self._look(index)
         self._ended = now
-        is_late = may_rest and now > self._deadline
+        is_late = may_rest and now > self._deadline and len(self.runs) + 1 < self._enough
         if len(self.runs) >= self._enough or self.nested or is_late:
             self._pause(index)
 
