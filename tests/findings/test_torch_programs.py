@@ -35,6 +35,7 @@ UNCHECKED = {
     "convolution_batch_norm_and_skip": ["kink"],
     "hooks_of_every_kind": ["belongs to PyTorch itself"],
     "checkpoint_reentrant": ["a checkpoint runs a part of the program"],
+    "compiled_function": ["it is compiled"],
     "complex_numbers": ["was not observed"],
     "sparse_matrix": ["mat1 is sparse"],
     "nested_tensors": ["NestedTensor", "nested tensor"],
