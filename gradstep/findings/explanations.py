@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from textwrap import indent, wrap
 from typing import Final
@@ -13,6 +14,10 @@ from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.text import WIDTH, did_you_mean
 
 _SEVERITIES: Final = ("error", "warning", "info")
+
+
+_DIGEST: Final = re.compile(r"-[0-9a-f]{6}$")
+"""Behind a code, in the id of a finding."""
 
 
 def _meanings() -> Mapping[str, Meaning]:
@@ -29,14 +34,14 @@ MEANINGS: Final = _meanings()
 
 
 def require_codes(codes: Iterable[str]) -> None:
-    """See that there are findings of these codes.
+    """See that there are findings of these codes, which may be ids.
 
     >>> require_codes(["stale_grad"])
     Traceback (most recent call last):
     ValueError: there is no finding 'stale_grad'; did you mean stale-grad?
     """
     for code in codes:
-        if code not in MEANINGS:
+        if _DIGEST.sub("", code) not in MEANINGS:
             hint = did_you_mean(code, MEANINGS) or "gradstep explain lists them"
             raise ValueError(f"there is no finding '{code}'; {hint}")
 

@@ -166,6 +166,11 @@ class Reason:
         return self
 
     @property
+    def is_cause(self) -> bool:
+        """Whether it says why: what is to be changed, and not only what came of it."""
+        return all(part.is_cause for part in self.parts())
+
+    @property
     def op(self) -> str:
         """The address of its node without its number: the op and its module."""
         return self.address.rpartition(":")[0] or self.address
@@ -186,10 +191,12 @@ class Finding:
 
     An "error" makes the pass raise; a "warning" is probably a mistake; "info" is good to know.
     ``call`` is the title of the call that shows it, "" where the whole run, or one graph, does.
+    ``id`` stays the same where lines move; ``ignore`` takes it as it takes a code.
     """
 
     reason: Reason
     call: str = ""
+    id: str = field(default="", compare=False)
 
     @property
     def count(self) -> int:

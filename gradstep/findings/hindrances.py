@@ -19,6 +19,10 @@ class Hindrance(Reason):
 
     is_known: ClassVar[bool] = True
 
+    @property
+    def is_cause(self) -> bool:
+        return self.is_known
+
 
 @dataclass(frozen=True)
 class Unknown(Hindrance):

@@ -24,6 +24,10 @@ class NotFinite(Reason):
         return "at"
 
     @property
+    def is_cause(self) -> bool:
+        return self.began == "at"
+
+    @property
     def finds(self) -> str:
         """The command that finds where it began, "" where that is known, or where none does."""
         return ""

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from gradstep.findings.facts.history import History, histories, lines_of
+from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.run import Run
 from gradstep.text import listed
 
 _MOST = 3  # lines, and names, that are shown
+_VALUES = 20  # losses of a line, as data
 
 
 class Losses(NamedTuple):
-    """The losses of the calls on a line, which may have no name."""
+    """The losses of the calls on a line, which may have no name; ``values`` are those of some, the
+    first and the last among them, each with the place of its call among all."""
 
-    line: str
+    at: Source | None
     calls: int
     first: float
     last: float
     lowest: float
+    values: tuple[tuple[int, float], ...]
 
 
 class Sizes(NamedTuple):
@@ -57,8 +61,8 @@ class Overview:
     def rows(self) -> Iterator[str]:
         """Say it, in a line for each fact."""
         for losses in self.losses[:_MOST]:
-            where = f" of {losses.line}" if len(self.losses) > 1 and losses.line else ""
-            first, last, lowest = map(format_number, losses[2:])
+            where = f" of {losses.at.place}" if len(self.losses) > 1 and losses.at else ""
+            first, last, lowest = map(format_number, losses[2:5])
             if losses.calls == 1:
                 yield f"loss{where}: {first}"
             else:
@@ -76,12 +80,10 @@ class Overview:
             yield f"never changed: {_some(self.unchanged)}"
 
     def json(self) -> dict[str, Any]:
-        """Return it as data."""
-        return asdict(self) | {
-            "losses": [losses._asdict() for losses in self.losses],
-            "gradients": self.gradients and self.gradients._asdict(),
-            "updates": self.updates and self.updates._asdict(),
-        }
+        """Return it as data, without the losses."""
+        known = {each.name: getattr(self, each.name) for each in fields(self)}
+        del known["losses"]
+        return known
 
 
 def overview(run: Run) -> Overview:
@@ -103,10 +105,22 @@ def overview(run: Run) -> Overview:
 
 def _losses(run: Run) -> Iterator[Losses]:
     for line, calls in lines_of(run):
-        known = [call.loss for call in calls if call.loss is not None]
-        if known:
-            place = "" if line is None else line.place
-            yield Losses(place, len(calls), known[0], known[-1], min(known))
+        values = [(call.index, call.loss) for call in calls if call.loss is not None]
+        if values:
+            known = [loss for _, loss in values]
+            shown = tuple(values[place] for place in evenly(len(values), _VALUES))
+            yield Losses(line, len(calls), known[0], known[-1], min(known), shown)
+
+
+def evenly(count: int, most: int) -> list[int]:
+    """Return the places of at most so many of ``count``, the first and the last among them.
+
+    >>> evenly(3, 5), evenly(101, 3)
+    ([0, 1, 2], [0, 50, 100])
+    """
+    if count <= most:
+        return list(range(count))
+    return [place * (count - 1) // (most - 1) for place in range(most)]
 
 
 def _modes(every: Sequence[History]) -> Iterator[tuple[str, bool]]:

@@ -21,7 +21,7 @@ from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.reports.stop import elements_there, first_element
 from gradstep.findings.rules.graph.away_from_zero import Advice, AwayFromZero, operand
-from gradstep.findings.rules.graph.finite import amount_text
+from gradstep.findings.rules.graph.finite import Amount, amount_of
 from gradstep.findings.scaling import Scaling, scaling_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_element
@@ -89,7 +89,7 @@ class SentNotFinite(NotFinite):
     """
 
     keeps_loss = False
-    amount: str = field(compare=False)
+    amount: Amount = field(compare=False)
     equal: EqualValues | None = field(compare=False)
     values: tuple[tuple[str, str], ...] = field(compare=False)
     numbers: tuple[tuple[str, str], ...] = field(compare=False)
@@ -313,7 +313,7 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
             source=source,
         )  # fmt: skip
     return SentNotFinite(
-        amount_text(known, known.trouble, gradient.array if gradient.has_numbers else None), equal,
+        amount_of(known, known.trouble, gradient.array if gradient.has_numbers else None), equal,
         tuple((operand(source, stem, name), format_element(n)) for name, n in inputs or results),
         tuple((name, format_element(element)) for name, element in there),
         session.graph.node(index).formula, so, advice,

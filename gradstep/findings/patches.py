@@ -84,6 +84,16 @@ def by_file(fixes: Iterable[Fix]) -> dict[str, list[Fix]]:
     return files
 
 
+def patch_of(fixes: Sequence[Fix], here: Path) -> str:
+    """Return the patch that makes fixes in the texts of files as they ran."""
+    texts = {}
+    for file, those in by_file(fixes).items():
+        path = Path(file)
+        text = text_of(path).text if is_as_run(path) else "".join(getlines(file))
+        texts[file] = text, fixed(text, those)
+    return patch(texts, here)
+
+
 def patch(texts: Mapping[str, tuple[str, str]], here: Path) -> str:
     """Return the patch that makes the second text of each file of the first, as ``git apply`` and
     ``patch -p1`` take it in the folder ``here``."""

@@ -1,10 +1,10 @@
-"""The report of ``gradstep check``: what a run shows, as text for people and as JSON."""
+"""The report of ``gradstep check``: what a run shows, as text for people and as JSON.
+
+``report.schema.json`` beside this module describes the JSON.
+"""
 
 from __future__ import annotations
 
-import json
-import linecache
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,27 +12,39 @@ from html import escape
 from math import isfinite
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from gradstep.capturing.names import Names
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.sources import portable
-from gradstep.capturing.statement import operation_at
+from gradstep.findings.as_data import (
+    IGNORED,
+    Raised,
+    as_json,
+    evidence,
+    identified,
+    line_of,
+    meant_part,
+    place,
+    plain,
+    ranges,
+)
 from gradstep.findings.checking import NodeCheck, check_derivatives
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.facts import Facts, Forward, Graphs, Numbers, Objects
 from gradstep.findings.finding import SEVERITIES, Finding, Fix, Level, Program, Severity
 from gradstep.findings.linting import findings_of
 from gradstep.findings.listing import Listing
-from gradstep.findings.not_finite import Began, NotFinite
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.overview import Overview, overview
+from gradstep.findings.patches import patch_of
 from gradstep.findings.rules.run.derivatives import Checks, wrong_among
 from gradstep.findings.rules.run.not_finite import InCall
-from gradstep.findings.whole_run.conclusions import conclusions
+from gradstep.findings.whole_run.conclusions import Conclusion, conclusions
 from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
-from gradstep.findings.zeros import called_at
 from gradstep.graph.model import Source
+from gradstep.guest.versions import versions
 from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
 from gradstep.text import plural
@@ -40,9 +52,11 @@ from gradstep.text import plural
 if TYPE_CHECKING:
     from gradstep.recording.run import Run
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the JSON document; it grows when something in it changes that is there already."""
-_IGNORED: Final = re.compile(r"#\s*gradstep:\s*ignore\[([\w\s,-]+)\]")
+Confidence = Literal["verified", "observed", "concluded", "possible"]
+"""How sure a finding is: its fix was tried, and it was gone then; the calls that were looked at
+show it, whatever comes; all of them together do, and more of them may refute it; it is a note."""
 
 
 class CheckFailed(AssertionError):
@@ -53,6 +67,35 @@ class CheckFailed(AssertionError):
         self.report = report
 
 
+class Symptom(NamedTuple):
+    """A finding that goes when another one does: that with the id ``of``."""
+
+    finding: Finding
+    of: str
+
+
+class NotSeen(NamedTuple):
+    """Something that was not looked at: of a kind, in words, and how many, None where that is no
+    number."""
+
+    kind: Literal[
+        "defect", "dry_run", "end_of_run", "other_calls", "derivatives", "not_checkable", "graphs",
+        "recording", "codes",
+    ]  # fmt: skip
+    words: str
+    number: int | None = None
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Ended(NamedTuple):
+    """What ended a run before the program did: of a kind, and in words."""
+
+    kind: Literal["not_finite", "calls", "time", "interrupt"]
+    words: str
+
+
 @dataclass(frozen=True)
 class Report:
     """What ``gradstep check`` says of a target, and :func:`gradstep.check` of an object.
@@ -61,14 +104,22 @@ class Report:
         target: as the command was given it.
         findings: what was found, worst first, notes included.
         calls: how many calls of ``backward()`` and ``autograd.grad()`` there were.
-        looked_at, not_looked_at: in words.
+        looked_at: in words.
+        not_looked_at: what was not, and why.
         next: the command that shows more, "" where there is none.
-        failure: what ended the program, in words.
+        raised: the exception that ended the program, None where none did.
         loss: the first loss, None where there is none.
         learning: the names of the leaves that got a gradient which is not 0.
         run: the codes of the rules that ran.
         not_run: the rules that need more than what is known.
         overview: what a person would look at who knows nothing of it.
+        symptoms: what goes when a finding does, and is told in JSON only.
+        closely: the calls whose graphs were looked at, by their places among all.
+        options: what ``--call`` takes for the calls that findings name, by their titles.
+        arguments: those of the program.
+        exit_code: that of the program, None where it is not known, or did not come to its end.
+        ended: what ended the run before the program did.
+        versions: of gradstep, Python and the libraries of the run.
         is_recorded: whether it is a recording that was looked at.
         verdicts: what became of the fix of a finding that was tried: "" where it is verified, else
             why not.
@@ -82,19 +133,31 @@ class Report:
     findings: tuple[Finding, ...]
     calls: int
     looked_at: str
-    not_looked_at: tuple[str, ...]
+    not_looked_at: tuple[NotSeen, ...]
     next: str
-    failure: str = ""
+    raised: Raised | None = None
     loss: float | None = None
     learning: tuple[str, ...] = ()
     run: tuple[str, ...] = ()
     not_run: tuple[NotRun, ...] = ()
     overview: Overview | None = None
+    symptoms: tuple[Symptom, ...] = ()
+    closely: tuple[int, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = ()
+    exit_code: int | None = None
+    ended: Ended | None = None
+    versions: Mapping[str, str] = field(default_factory=versions)
     is_recorded: bool = False
     verdicts: Mapping[Finding, str] = field(default_factory=dict)
     derivatives: Listing[NodeCheck] = field(default_factory=Listing)
     error: BaseException | None = None
     in_python: bool = False
+
+    @property
+    def failure(self) -> str:
+        """What ended the program, in words, "" where nothing did."""
+        return "" if self.raised is None else f"its {self.raised.type}"
 
     @property
     def bad(self) -> list[Finding]:
@@ -144,7 +207,7 @@ class Report:
         if not bad and self.overview is not None:
             last += [f"  {row}" for row in self.overview.rows()]
         if self.not_looked_at:
-            last.append(f"not looked at: {'; '.join(self.not_looked_at)}")
+            last.append(f"not looked at: {'; '.join(map(str, self.not_looked_at))}")
         if notes and not everything:
             how = "text(everything=True)" if self.in_python else "--all"
             last.append(f"{plural(notes, 'note')}: {how} lists {'it' if notes == 1 else 'them'}")
@@ -195,40 +258,80 @@ class Report:
         """Return one line for each error and warning, as compilers print them."""
         return "\n".join(one_line(finding, here) for finding in self.bad)
 
+    def confidence(self, finding: Finding) -> Confidence:
+        """Return how sure a finding is."""
+        if not finding.is_bad:
+            return "possible"
+        if self.verdicts.get(finding) == "":
+            return "verified"
+        reason = finding.reason
+        if isinstance(reason, NotFinite):
+            return "observed" if reason.began == "at" else "concluded"
+        is_open = reason.is_open and finding.severity != "error"
+        return "concluded" if is_open else "observed"
+
     def json(self, here: Path | None = None) -> str:
-        """Return a JSON document, notes included; its schema is in the documentation."""
+        """Return a JSON document, notes included; its schema is in the documentation. Files are
+        named as seen from ``here``, by default the current directory."""
         here = here or Path.cwd()
-
-        def place(source: Source | None) -> dict[str, Any] | None:
-            name = place_text(source, here).rpartition(":")[0]
-            return None if source is None else {"file": name, "line": source.line}
-
-        findings = [
-            {
-                "code": finding.code, "severity": finding.severity, "what": finding.what,
-                "remedy": finding.remedy, "details": finding.details, "at": place(finding.source),
-                "other": place(finding.other), "call": finding.call, "node": finding.address,
-                "leaves": list(finding.leaves), "count": finding.count,
-                "fix": [{**(place(fix.source) or {}), "text": fix.text} for fix in finding.fix],
-                "began": _began(finding), "finds": _finds(finding),
-                "level": self.level(finding),
-                "verified": not self.verdicts[finding] if finding in self.verdicts else None,
-            }
-            for finding in self.findings
-        ]  # fmt: skip
         document = {
-            "version": VERSION, "target": self.target, "calls": self.calls, "findings": findings,
-            "looked_at": self.looked_at, "not_looked_at": list(self.not_looked_at),
-            "next": self.next, "failure": self.failure,
-            "loss": self.loss,
-            "learning": list(self.learning),
+            "version": VERSION, "target": self.target, "versions": dict(self.versions),
+            "program": {
+                "arguments": list(self.arguments), "exit_code": self.exit_code,
+                "error": plain(self.raised, here),
+                "ended_early_by": None if self.ended is None else self.ended.kind,
+            },
+            "findings": [self._as_data(finding, here) for finding in self.findings],
+            "symptoms": [self._as_data(one.finding, here, one.of) for one in self.symptoms],
+            "calls": {"count": self.calls, "closely": ranges(self.closely)},
+            "not_looked_at": [
+                {"kind": one.kind, "count": one.number, "what": one.words}
+                for one in self.not_looked_at
+            ],
+            "losses": [] if self.overview is None else plain(self.overview.losses, here),
+            "first_loss": self.loss, "learning": list(self.learning),
             "rules": {
                 "run": list(self.run),
                 "not_run": [{"code": rule.code, "needs": [*rule.needs]} for rule in self.not_run],
             },
-            "overview": None if self.overview is None else self.overview.json(),
+            "overview": None if self.overview is None else plain(self.overview.json(), here),
+            "next": self.next,
         }  # fmt: skip
-        return json.dumps(document, indent=2, ensure_ascii=False)
+        return as_json(document)
+
+    def _as_data(self, finding: Finding, here: Path, symptom_of: str = "") -> dict[str, Any]:
+        """Return a finding as the JSON document has it."""
+        reason, (module, _, op) = finding.reason, finding.address.rpartition("/")
+        is_cause = reason.is_cause and not symptom_of
+        return {
+            "id": finding.id, "code": finding.code, "severity": finding.severity,
+            "role": "cause" if is_cause else "symptom", "symptom_of": symptom_of or None,
+            "confidence": self.confidence(finding),
+            "what": finding.what, "remedy": finding.remedy, "details": finding.details,
+            "evidence": evidence(reason, here),
+            "at": place(finding.source, here, meant_part(finding)),
+            "other": place(finding.other, here),
+            "node": finding.address, "op": op.partition(":")[0], "module": module,
+            "functions": list(dict.fromkeys(reason.calls())),
+            "call": self.options.get(finding.call), "count": finding.count,
+            "leaves": list(finding.leaves),
+            "fix": self._fix_as_data(finding, here),
+            "began": reason.began if isinstance(reason, NotFinite) else None,
+            "finds": reason.finds if isinstance(reason, NotFinite) else "",
+        }  # fmt: skip
+
+    def _fix_as_data(self, finding: Finding, here: Path) -> dict[str, Any] | None:
+        level, verdict = self.level(finding), self.verdicts.get(finding)
+        if level is None:
+            return None
+        return {
+            "level": level,
+            "tried": None if verdict is None else "rejected" if verdict else "verified",
+            "why_rejected": verdict or "",
+            "is_example": any(fix.is_example for fix in finding.fix),
+            "patch": patch_of(finding.fix, here),
+            "lines": [{**place(fix.source, here), "new": fix.text} for fix in finding.fix],
+        }
 
 
 class NotRun(NamedTuple):
@@ -266,8 +369,9 @@ class Scope(NamedTuple):
         ignored: the codes of findings to leave out.
         is_whole: whether all calls were to be looked at.
         is_own_pass: whether the pass is ours, from a tensor for which the program ran none.
-        ended_by: what ended the run early, "" where nothing did.
-        failure: what ended the program, "" if it ran to its end; ``findings`` say why.
+        ended: what ended the run before the program did.
+        raised: what ended the program; ``findings`` say why.
+        exit_code: that of the program, None where it is not known.
         has_failed: whether a defect of ours was told already.
         error: what ended the program, where whoever asks has to get it.
         in_python: whether it was asked for in Python, and no command could run the program again.
@@ -277,8 +381,9 @@ class Scope(NamedTuple):
     ignored: Collection[str] = ()
     is_whole: bool = True
     is_own_pass: bool = False
-    ended_by: str = ""
-    failure: str = ""
+    ended: Ended | None = None
+    raised: Raised | None = None
+    exit_code: int | None = None
     findings: Sequence[Finding] = ()
     has_failed: bool = False
     error: BaseException | None = None
@@ -288,9 +393,9 @@ class Scope(NamedTuple):
 def report_on_run(facts: Facts, scope: Scope) -> Report:
     """Return what is said of a run that was watched."""
     concluded = conclusions(facts)
-    codes = {finding.code for finding in concluded}
-    concluded[:0] = [finding for finding in scope.findings if finding.code not in codes]
-    findings = left(concluded, scope.ignored, scope.program)
+    codes = {each.finding.code for each in concluded}
+    concluded[:0] = [Conclusion(each) for each in scope.findings if each.code not in codes]
+    findings, symptoms = _parted(concluded, scope.ignored, scope.program)
     calls = list(facts.run.calls())
     closely = len(facts.looked_at)
     some = "" if closely == len(calls) else f", {closely:,} of them with their graphs"
@@ -302,10 +407,11 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         scope.program.target, tuple(findings), len(calls),
         f"{looked_at}{_derivatives(facts[Checks].nodes)}",
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
-        "" if scope.in_python else _next(scope.program, findings, calls), scope.failure,
+        "" if scope.in_python else _next(scope.program, findings, calls), scope.raised,
         _first_loss(calls),
-        _learning(facts.run, calls), *_rules(facts), overview(facts.run), error=scope.error,
-        in_python=scope.in_python,
+        _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
+        tuple(facts.looked_at), _options(calls, findings, symptoms), scope.program.arguments,
+        scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
     )  # fmt: skip
 
 
@@ -322,12 +428,15 @@ def report_on_graph(roots: Any, names: Names, ignored: Collection[str]) -> Repor
     reasons = [reason.seen_by(names) for reason in wrong_among(nodes)]
     findings = [*map(Finding, reasons), *findings_of(tensors, names)]
     findings.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    kept = left(findings, ignored, Program(name))
+    kept = left(identified(findings), ignored, Program(name))
     why_not = sorted({node.why_not for node in nodes if node.verdict == "not checkable"})
     leaf = next((leaf for each in kept if each.is_bad for leaf in each.leaves), "")
     return Report(
         name, tuple(kept), 0, f"the graph of {name}{_derivatives(nodes)}",
-        (*why_not[:_REASONS], "what only a run shows (gradstep.watch)"),
+        (
+            *(NotSeen("not_checkable", words) for words in why_not[:_REASONS]),
+            NotSeen("other_calls", "what only a run shows (gradstep.watch)"),
+        ),
         f"gradstep.why({name}, {leaf!r})" if leaf else f"gradstep.Session({name})",
         derivatives=nodes, in_python=True,
     )  # fmt: skip
@@ -337,22 +446,56 @@ def report_on_recording(run: FileRun, target: str, ignored: Collection[str]) -> 
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
     calls, facts = list(run.calls()), facts_of(run)
     program = Program(target)
-    findings = left(conclusions(facts), ignored, program)
+    findings, symptoms = _parted(conclusions(facts), ignored, program)
     leaves = plural(len(run.leaves), "leaf", "leaves")
     graphs = f"; the graphs of {len(facts.looked_at):,} of them" if facts.looked_at else ""
     able, unable = _rules(facts)
-    left_out = [*_incomplete(facts), *run.notes]
+    left_out = [*_incomplete(facts), *(NotSeen("recording", note) for note in run.notes)]
     codes = {rule.code for rule in unable}.difference(able)
     bad = [code for code in sorted(codes) if MEANINGS[code].severity != "info"]
-    left_out += [f"what is {', '.join(bad)}"] if bad else []
-    failure = next((call.error for call in reversed(calls) if call.error), "").partition(":")[0]
+    left_out += [NotSeen("codes", f"what is {', '.join(bad)}", len(bad))] if bad else []
+    raised = next((_raised_in(call) for call in reversed(calls) if call.error), None)
     return Report(
         target, tuple(findings), len(calls),
         f"the losses of {plural(len(calls), 'call')}, and {leaves} in them{graphs}",
         tuple(left_out), _after_recording(run, program, findings, calls),
-        f"its {failure}" if failure else "", _first_loss(calls), _learning(run, calls),
-        able, unable, overview(run), is_recorded=True,
+        raised, _first_loss(calls), _learning(run, calls),
+        able, unable, overview(run), symptoms, tuple(facts.looked_at),
+        _options(calls, findings, symptoms), tuple(run.header.command[1:]),
+        versions={**run.header.versions, **run.header.engines}, is_recorded=True,
     )  # fmt: skip
+
+
+def _raised_in(call: CallFacts) -> Raised:
+    """Return what a call of a recording raised."""
+    kind, _, message = call.error.partition(": ")
+    return Raised(kind, message, call.line)
+
+
+def _parted(
+    concluded: Sequence[Conclusion], ignored: Collection[str], program: Program
+) -> tuple[list[Finding], tuple[Symptom, ...]]:
+    """Return what stands alone, and the symptoms of that, without what is ``ignored``."""
+    every = identified(each.finding for each in concluded)
+    ids = {id(each.finding): named.id for each, named in zip(concluded, every, strict=True)}
+    # by their own ids: whose symptoms they are
+    causes = {
+        named.id: "" if each.symptom_of is None else ids[id(each.symptom_of)]
+        for each, named in zip(concluded, every, strict=True)
+    }
+    kept = left(every, ignored, program)
+    findings = [finding for finding in kept if not causes[finding.id]]
+    known = {finding.id for finding in findings}
+    symptoms = [Symptom(each, of) for each in kept if (of := causes[each.id]) in known]
+    return findings, tuple(symptoms)
+
+
+def _options(
+    calls: Sequence[CallFacts], findings: Sequence[Finding], symptoms: Sequence[Symptom]
+) -> dict[str, str]:
+    """Return what ``--call`` takes for the calls that findings name."""
+    named = {finding.call for finding in (*findings, *(each.finding for each in symptoms))}
+    return {call.title: call.option for call in calls if named and call.title in named}
 
 
 def _after_recording(
@@ -400,30 +543,33 @@ def _derivatives(nodes: Sequence[NodeCheck]) -> str:
     return f"; the derivatives of {' and '.join(compared)}" if compared else ""
 
 
-def _not_looked_at(facts: Facts, scope: Scope, rest: int) -> Iterator[str]:
+def _not_looked_at(facts: Facts, scope: Scope, rest: int) -> Iterator[NotSeen]:
     if scope.has_failed:
-        yield "what gradstep failed at (not shown, as said above)"
+        yield NotSeen("defect", "what gradstep failed at (not shown, as said above)")
     yield from _incomplete(facts)
     if facts.dry_runs:
         calls = plural(facts.dry_runs, "call")
-        yield f"{calls} on memory that nobody has written (a dry run)"
-    if scope.ended_by:
-        yield f"what comes after {scope.ended_by}"
+        words = f"{calls} on memory that nobody has written (a dry run)"
+        yield NotSeen("dry_run", words, facts.dry_runs)
+    if scope.ended is not None:
+        yield NotSeen("end_of_run", f"what comes after {scope.ended.words}")
     if not scope.is_whole:
-        yield "calls that --call leaves out"
+        yield NotSeen("other_calls", "calls that --call leaves out")
     if not any(check.rule is None for check in facts[Checks].nodes):
         how = "gradstep.check(loss)" if scope.in_python else "--derivatives"
-        yield f"derivatives of built-in ops ({how})"
+        yield NotSeen("derivatives", f"derivatives of built-in ops ({how})")
     reasons = {check.why_not for check in facts[Checks].nodes if check.verdict == "not checkable"}
-    yield from sorted(reasons)[:_REASONS]
+    for reason in sorted(reasons)[:_REASONS]:
+        yield NotSeen("not_checkable", reason)
     if rest:
-        yield f"the graphs of {plural(rest, 'call')}"
+        yield NotSeen("graphs", f"the graphs of {plural(rest, 'call')}", rest)
 
 
-def _incomplete(facts: Facts) -> Iterator[str]:
+def _incomplete(facts: Facts) -> Iterator[NotSeen]:
     """Say what a defect of ours leaves open."""
     if not facts.is_complete:
-        yield "what all calls have in common, as gradstep failed at some of them"
+        words = "what all calls have in common, as gradstep failed at some of them"
+        yield NotSeen("defect", words)
 
 
 _REASONS: Final = 3
@@ -437,22 +583,12 @@ def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFac
         if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
             return finding.reason.finds or program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
-        number = finding.call.rpartition(" ")[2] if finding.call else "1"
-        if finding.is_bad and name and number.isdecimal():
-            call = f" --call {number}" if number != "1" else ""
+        if finding.is_bad and name:
+            option = _options(calls, [finding], ()).get(finding.call, "1")
+            call = f" --call {option}" if option != "1" else ""
             return program.command(f"why{call}", name)
     is_grad = bool(calls) and all(call.kind == "grad" for call in calls)
     return program.command("debug --call grad:1" if is_grad else "debug")
-
-
-def _began(finding: Finding) -> Began | None:
-    """Return what is known of where a NaN or an infinity began, None of any other finding."""
-    return finding.reason.began if isinstance(finding.reason, NotFinite) else None
-
-
-def _finds(finding: Finding) -> str:
-    """Return the command that finds where a NaN or an infinity began, "" where that is known."""
-    return finding.reason.finds if isinstance(finding.reason, NotFinite) else ""
 
 
 def one_line(found: Finding, here: Path) -> str:
@@ -462,41 +598,36 @@ def one_line(found: Finding, here: Path) -> str:
 
 
 def left(findings: Sequence[Finding], ignored: Collection[str], program: Program) -> list[Finding]:
-    """Leave out findings whose codes are ``ignored``, or are in a comment on one of their lines:
-    ``# gradstep: ignore[cut]``; the commands of the others name ``program``."""
+    """Leave out findings whose codes or ids are ``ignored``, or are in a comment on one of their
+    lines: ``# gradstep: ignore[cut]``; the commands of the others name ``program``."""
+    named = [each if each.id else identified([each])[0] for each in findings]
     return [
         finding.for_program(program)
-        for finding in findings
-        if finding.code not in ignored and finding.code not in set(_ignored_at(finding))
+        for finding in named
+        if {finding.code, finding.id}.isdisjoint({*ignored, *_ignored_at(finding)})
     ]
 
 
 def _ignored_at(finding: Finding) -> Iterator[str]:
     for source in (finding.source, finding.other):
-        comment = _IGNORED.search(_line(source))
+        comment = IGNORED.search(line_of(source))
         if comment is not None:
             yield from (code.strip() for code in comment[1].split(","))
-
-
-def _line(source: Source | None) -> str:
-    return "" if source is None else linecache.getline(source.file, source.line).rstrip()
 
 
 def marked(found: Finding) -> list[str]:
     """Return the line that a finding is about, and a line with a mark below the part that is meant,
     where that is known: the one call of what it is about."""
-    line = dedent(_line(found.source))
+    line = dedent(line_of(found.source))
     if not line or found.source is None:
         return []
     front = f"{found.source.line} | "
     shown = [f"    {front}{line}"]
-    indent = len(_line(found.source)) - len(line)
-    for name in dict.fromkeys([called_at(found.address), *found.reason.calls()]):
-        part = operation_at(found.source, name) if name else None
-        if part is not None:
-            spaces, marks = " " * (part.at - indent), "^" * (part.end - part.at)
-            shown.append(f"    {' ' * (len(front) - 2)}| {spaces}{marks}")
-            break
+    part = meant_part(found)
+    if part is not None:
+        indent = len(line_of(found.source)) - len(line)
+        spaces, marks = " " * (part.at - indent), "^" * (part.end - part.at)
+        shown.append(f"    {' ' * (len(front) - 2)}| {spaces}{marks}")
     return shown
 
 

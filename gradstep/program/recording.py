@@ -10,16 +10,14 @@ import sys
 import time
 import warnings
 from contextlib import ExitStack
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from threading import current_thread, main_thread
 from types import TracebackType
 from typing import Any, Self, get_args
 
-import numpy as np
-
 from gradstep.graph.statistics import Trouble
 from gradstep.guest.ranks import rank_and_size
+from gradstep.guest.versions import own_versions
 from gradstep.program.calls import CallSelector, intercepting
 from gradstep.program.errors import BadTarget, ScriptExited, ScriptFailed
 from gradstep.program.process import run_as_main
@@ -310,15 +308,11 @@ def record_target(target: Target, arguments: list[str], recording: Recording) ->
 
 
 def _header(command: tuple[str, ...]) -> Header:
-    try:
-        own = version("gradstep")
-    except PackageNotFoundError:
-        own = ""
     rank, size = rank_and_size()
     return Header(
         command,
         {},
-        {"gradstep": own, "python": platform.python_version(), "numpy": np.__version__},
+        own_versions(),
         platform.platform(),
         rank,
         size,

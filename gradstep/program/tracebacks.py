@@ -10,10 +10,13 @@ from traceback import StackSummary
 from types import FrameType
 from typing import Any, Final, TypeVar
 
+from gradstep.findings.as_data import Raised
+from gradstep.graph.model import Source
 from gradstep.guest.fence import within_fence
 from gradstep.guest.own_files import (
     StackEntry,
     frames_of_program,
+    is_of_library,
     is_user_file,
     traceback_of_program,
 )
@@ -34,6 +37,18 @@ def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
         waiting += [trace.__cause__, trace.__context__, *(trace.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()
+
+
+def raised_by(error: BaseException) -> Raised:
+    """Return an exception as data, with the last line of the program that it came through."""
+    places = [
+        Source(frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if is_user_file(frame.f_code.co_filename) and not is_of_library(frame.f_code.co_filename)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        places.append(Source(error.filename, error.lineno))
+    return Raised(type(error).__name__, str(error), places[-1] if places else None)
 
 
 def call_hook(hook: Callable[..., object], error: BaseException) -> None:

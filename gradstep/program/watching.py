@@ -21,6 +21,7 @@ from gradstep.contract.lookup import is_root
 from gradstep.findings.explanations import require_codes
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import (
+    Ended,
     Report,
     Scope,
     report_on_graph,
@@ -34,6 +35,7 @@ from gradstep.guest.own_files import is_of_library, is_user_file
 from gradstep.program.calls import Calls, CallSelector, InterceptedCall, intercepting
 from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.refused_pass import findings_of
+from gradstep.program.tracebacks import raised_by
 from gradstep.recording.reading import FileRun
 from gradstep.records import CallKind, Gradients
 from gradstep.text import suggests
@@ -57,7 +59,7 @@ class Run:
         self._counts: Counter[CallKind] = Counter()
         self._within: ExitStack | None = None
         self._depth = 0
-        self._ended_by = ""
+        self._ended: Ended | None = None
         self._error: BaseException | None = None
         self._refused: tuple[Finding, ...] = ()
 
@@ -102,10 +104,10 @@ class Run:
         program = _program()
         scope = Scope(
             program or Program(self._name), self._ignored, in_python=program is None,
-            ended_by=self._ended_by, has_failed=has_failed(), findings=self._refused,
-            failure="" if error is None else f"its {type(error).__name__}", error=error,
+            ended=self._ended, has_failed=has_failed(), findings=self._refused,
+            raised=None if error is None else raised_by(error), error=error,
         )  # fmt: skip
-        is_cut_short = bool(self._ended_by or error or self._depth)
+        is_cut_short = bool(self._ended or error or self._depth)
         return report_on_run(self._watch.facts_so_far(is_cut_short=is_cut_short), scope)
 
     def __enter__(self) -> Self:
@@ -150,8 +152,8 @@ class Run:
         """Look at a call, and carry it out; after one that made NaN or infinity of leaves, nothing
         that follows says anything."""
         if self._watch.trouble and not self._watch.was_skipped():
-            self._ended_by = f"the {self._watch.trouble}"
-        if self._ended_by:
+            self._ended = Ended("not_finite", f"the {self._watch.trouble}")
+        if self._ended:
             return False
         return self._watch(intercepted.call, intercepted.names, intercepted.number)
 

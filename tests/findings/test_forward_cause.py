@@ -361,6 +361,6 @@ def test_what_is_reported_is_true_of_any_program(
         if result.record[0] is record:
             wrong = bad(result.array)
             place = [int(each) for each in np.argwhere(wrong)[0]]
-            assert f"at {wrong.sum()} of 3 places, first at {place}" in began.amount
+            assert f"at {wrong.sum()} of 3 places, first at {place}" in str(began.amount)
             assert not any(bad(each.array).any() for each in inputs if each is not w)
             assert bool(began.given) == (not all(np.isfinite(each.array).all() for each in inputs))

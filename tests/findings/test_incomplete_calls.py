@@ -91,7 +91,7 @@ def test_what_was_found_in_other_calls_is_told() -> None:
         facts.seen.append((call.title, Overflow("exp", "inf")))
     assert len(certain(facts)) == 2
     facts.run.add_incomplete(2)  # type: ignore[attr-defined]
-    assert [finding.call for finding in conclusions(facts)] == ["backward() call 1"]
+    assert [each.finding.call for each in conclusions(facts)] == ["backward() call 1"]
     assert [finding.call for finding in certain(facts)] == ["backward() call 1"]
 
 

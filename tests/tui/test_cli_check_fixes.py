@@ -114,7 +114,9 @@ def test_a_verified_fix_is_made_in_the_file(
     before = path.read_text()
     assert main(["check", "--verify", "--format", "json", "train.py"]) == 5
     (finding,) = json.loads(capfd.readouterr().out)["findings"]
-    assert (finding["level"], finding["verified"]) == ("safe", True)
+    fix = finding["fix"]
+    assert (finding["confidence"], fix["level"], fix["tried"]) == ("verified", "safe", "verified")
+    assert fix["patch"].startswith("--- a/train.py\n+++ b/train.py\n@@ ")
     assert path.read_text() == before
     path.chmod(0o640)
     assert main(["check", "--fix", "train.py"]) == 5
@@ -261,7 +263,8 @@ def test_a_fix_with_a_number_that_its_author_chooses_is_only_shown(
         for each in json.loads(capfd.readouterr().out)["findings"]
         if each["severity"] != "info"
     )
-    assert (finding["level"], finding["verified"]) == ("display", None)
+    fix = finding["fix"]
+    assert (fix["level"], fix["tried"], fix["is_example"]) == ("display", None, True)
 
 
 def test_a_fix_that_was_not_tried_is_unsafe(
@@ -364,7 +367,7 @@ def test_a_report_goes_to_a_file(write: Write, capfd: pytest.CaptureFixture[str]
     assert main(["check", "--format", "json", "-o", "report.json", "train.py"]) == 5
     report = json.loads(Path("report.json").read_text())
     assert report["learning"] == ["model.weight", "model.bias"]
-    assert report["loss"] > 0
+    assert report["first_loss"] > 0
     assert capfd.readouterr().out == "".join(f"step {step}\n" for step in range(6))
 
 

@@ -14,8 +14,8 @@ from gradstep_tui.errors import Answered, ExitCode, Failure
 from gradstep_tui.options import Parser
 
 COMMANDS = (
-    "render", "film", "debug", "why", "check", "explain", "record", "plot", "diff", "demo", "ops",
-    "embed", "completion", "dap",
+    "render", "film", "debug", "why", "check", "explain", "schema", "record", "plot", "diff",
+    "demo", "ops", "embed", "completion", "dap",
 )  # fmt: skip
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
@@ -29,6 +29,7 @@ commands:
   why         explain the gradient of one leaf
   check       run a script, and tell what is wrong with its gradients
   explain     tell what a finding of check means
+  schema      print the schema of a command's JSON
   record      keep what a run does in a file
   plot        draw gradients, updates and loss over a run
   diff        tell where two runs first differ

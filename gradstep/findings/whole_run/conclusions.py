@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gradstep.capturing.names import Names
 from gradstep.contract.parameters import named_parameters
@@ -29,7 +29,14 @@ def _in_run() -> Mapping[str, Rule[Any]]:
 _IN_RUN: Final = _in_run()
 
 
-def conclusions(facts: Facts) -> list[Finding]:
+class Conclusion(NamedTuple):
+    """A finding, and the one of which it is only another symptom, None where it stands alone."""
+
+    finding: Finding
+    symptom_of: Finding | None = None
+
+
+def conclusions(facts: Facts) -> list[Conclusion]:
     """Return what is wrong with a run, worst first, causes before their symptoms."""
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
@@ -39,7 +46,7 @@ def conclusions(facts: Facts) -> list[Finding]:
     titled += [("", reason.seen_by(facts.names)) for reason in of_run]
     concluded = [Finding(_of_module(reason, facts.names), title) for title, reason in titled]
     concluded.sort(key=lambda each: (SEVERITIES.index(each.severity), _rank(each.code)))
-    return list(_one_each(concluded))
+    return _of_causes(list(_one_each(concluded)))
 
 
 def certain(facts: Facts) -> list[Finding]:
@@ -92,17 +99,41 @@ def kinds_of(kind: type[Reason]) -> Iterator[type[Reason]]:
         yield from kinds_of(part)
 
 
-def _one_each(findings: list[Finding]) -> Iterator[Finding]:
-    """Leave out what is only another symptom: of leaves of which all is said already."""
-    told: set[str] = set()
+def _of_causes(concluded: Sequence[Conclusion]) -> list[Conclusion]:
+    """Return symptoms as those of what stands alone; none that only explain each other."""
+    because = {id(finding): cause for finding, cause in concluded}
+    of_causes = []
+    for finding, cause in concluded:
+        seen = {id(finding)}
+        while cause is not None and because.get(id(cause)) is not None and id(cause) not in seen:
+            seen.add(id(cause))
+            cause = because[id(cause)]
+        if cause is None or because.get(id(cause), cause) is None:
+            of_causes.append(Conclusion(finding, cause))
+    return of_causes
+
+
+def _one_each(findings: list[Finding]) -> Iterator[Conclusion]:
+    """Yield each mistake once, and with it what is only another symptom of one: of leaves of which
+    all is said already."""
+    told: dict[str, Finding] = {}
     said: set[Any] = set()
     first = _first_of_run(findings)
     here, codes = _told_by_line(findings)
     for finding in findings:
         reason = finding.reason
-        if any(_is_explained(part, reason.source, here, codes) for part in _parts(reason)):
-            continue
+        cause = next(
+            (
+                cause
+                for part in _parts(reason)
+                if (cause := _explains(part, reason.source, here, codes)) is not None
+            ),
+            None,
+        )
         if reason.is_once_a_run and finding.is_bad and finding is not first[finding.code]:
+            cause = cause or first[finding.code]
+        if cause is not None:
+            yield Conclusion(finding, cause)
             continue
         if reason.is_once_a_line and finding.source is not None:
             place = finding.code, finding.source, finding.other
@@ -110,10 +141,11 @@ def _one_each(findings: list[Finding]) -> Iterator[Finding]:
                 continue
             said.add(place)
         if finding.is_bad and finding.leaves:
-            if told.issuperset(finding.leaves):
+            if told.keys() >= set(finding.leaves):
+                yield Conclusion(finding, told[finding.leaves[0]])
                 continue
-            told.update(finding.leaves)
-        yield finding
+            told |= {name: finding for name in finding.leaves if name not in told}
+        yield Conclusion(finding)
 
 
 def _first_of_run(findings: list[Finding]) -> dict[str, Finding]:
@@ -126,16 +158,19 @@ def _first_of_run(findings: list[Finding]) -> dict[str, Finding]:
     return first
 
 
-def _told_by_line(findings: list[Finding]) -> tuple[set[tuple[str, Source | None]], set[str]]:
-    """Return the codes of errors, warnings, and of the reasons in them, with their lines, and
-    alone."""
+_Here = Mapping[tuple[str, Source | None], Finding]
+
+
+def _told_by_line(findings: list[Finding]) -> tuple[_Here, Mapping[str, Finding]]:
+    """Return the first errors and warnings by their codes, and those of the reasons in them, with
+    their lines, and alone."""
     here = {
-        (part.code or part.as_part, finding.source)
-        for finding in findings
+        (part.code or part.as_part, finding.source): finding
+        for finding in reversed(findings)
         if finding.is_bad
         for part in _parts(finding.reason)
     }
-    return here, {code for code, _ in here}
+    return here, {code: finding for (code, _), finding in reversed(here.items())}
 
 
 def _parts(reason: Reason) -> Iterator[Reason]:
@@ -145,9 +180,12 @@ def _parts(reason: Reason) -> Iterator[Reason]:
         yield from _parts(part)
 
 
-def _is_explained(
-    reason: Reason, at: Source | None, here: set[tuple[str, Source | None]], codes: set[str]
-) -> bool:
-    return not codes.isdisjoint(reason.explained_by) or any(
-        (code, at) in here for code in reason.explained_here_by
-    )
+def _explains(
+    reason: Reason, at: Source | None, here: _Here, codes: Mapping[str, Finding]
+) -> Finding | None:
+    """Return the finding of which a reason is only another symptom, None where it is not."""
+    causes = [
+        *(codes.get(code) for code in reason.explained_by),
+        *(here.get((code, at)) for code in reason.explained_here_by),
+    ]
+    return next((cause for cause in causes if cause is not None), None)

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
+from gradstep.findings.as_data import as_json
 from gradstep.findings.explanations import require_codes, summary
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Report, left, one_line
@@ -70,11 +71,12 @@ def parser() -> TargetParser:
     add("--for", dest="seconds", type=_seconds, metavar="60s",
         help="end after that time, with the report so far")  # fmt: skip
     add("--ignore", type=words, default=[], metavar="CODES",
-        help="leave out these kinds of findings: unreached,stale-grad")  # fmt: skip
+        help="leave out these kinds of findings, or, by their ids in JSON, these findings: "
+        "unreached,stale-grad")  # fmt: skip
     add("--all", dest="everything", action="store_true",
         help="also list notes")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
-        help="json: one document, described in the documentation of findings")  # fmt: skip
+        help="json: one document, described by gradstep schema check")  # fmt: skip
     add("-o", dest="output", metavar="FILE", help="write the report to FILE")
     add("--diff", action="store_true",
         help="print the fixes as a patch, for git apply or patch -p1, and no report; not those "
@@ -109,7 +111,10 @@ def run(options: argparse.Namespace) -> int:
             output.relay(one_line(finding, target.folder))
 
     tells = None if options.quiet else tell
-    asked = Asked(selected, options.derivatives, options.calls, options.seconds, tells)
+    asked = Asked(
+        selected, options.derivatives, options.calls, options.seconds, tells,
+        tells_failure=options.format == "json",
+    )  # fmt: skip
     if (options.verify or options.fix) and rank_and_size()[1] > 1:
         raise Failure(
             "--verify and --fix run the program again, which a process of a job cannot do alone; "
@@ -153,9 +158,7 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
     report = report_on_file(paths[rank], options.ignore)
     if options.format == "json":
         whole = json.loads(json_of(findings, len(paths)))
-        output.show(
-            json.dumps(whole | {"report": json.loads(report.json(target.folder))}, indent=2)
-        )
+        output.show(as_json(whole | {"report": json.loads(report.json(target.folder))}))
     else:
         output.show(text_of(findings, len(paths)))
         if not options.quiet:

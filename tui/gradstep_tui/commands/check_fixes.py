@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from gradstep.capturing.sources import portable
 from gradstep.findings.finding import Finding, Fix
-from gradstep.findings.patches import agreeing, by_file, fixed, is_as_run, patch, text_of
+from gradstep.findings.patches import agreeing, by_file, fixed, is_as_run, patch_of, text_of
 from gradstep.findings.report import Report
 from gradstep.guest.own_files import FOLDER
 from gradstep.program.target import Target
@@ -39,15 +39,7 @@ _PATIENCE: Final = 120.0
 
 def diff_of(report: Report, here: Path) -> str:
     """Return the fixes of what was found as a patch; not those that are only shown."""
-    return _patch(agreeing(finding.fix for finding in report.fixable()), here)
-
-
-def _patch(fixes: Sequence[Fix], here: Path) -> str:
-    texts = {}
-    for file, those in by_file(fixes).items():
-        text = text_of(Path(file)).text
-        texts[file] = text, fixed(text, those)
-    return patch(texts, here)
+    return patch_of(agreeing(finding.fix for finding in report.fixable()), here)
 
 
 def tried(
@@ -202,8 +194,8 @@ def _paths() -> list[str]:
 
 def _harm(before: Mapping[str, Any], finding: Finding, after: Mapping[str, Any]) -> str:
     """Return what is wrong with a run after a fix of ``finding``, "" where nothing is."""
-    if after["failure"] and after["failure"] != before["failure"]:
-        return f"the program ends with {after['failure']}"
+    if (how := _failure(after)) and how != _failure(before):
+        return f"the program ends with {how}"
     known, bad = _bad(before), _bad(after)
     own = _key(finding)
     if len(bad.get(own, ())) >= len(known[own]):
@@ -216,10 +208,18 @@ def _harm(before: Mapping[str, Any], finding: Finding, after: Mapping[str, Any])
         lost = [name for name in lost if name not in finding.leaves]
     if lost:
         return f"{lost[0]} gets no gradient then"
-    is_known = before["loss"] is not None  # and not, where the program failed before it
-    if finding.reason.keeps_loss and is_known and after["loss"] != before["loss"]:
+    is_known = before["first_loss"] is not None  # and not, where the program failed before it
+    if finding.reason.keeps_loss and is_known and after["first_loss"] != before["first_loss"]:
         return "the first loss is another one"
     return ""
+
+
+def _failure(report: Mapping[str, Any]) -> str:
+    """Return what a program ended with, "" where it did so in good order."""
+    raised, code = report["program"]["error"], report["program"]["exit_code"]
+    if raised:
+        return f"its {raised['type']}"
+    return f"exit code {code}" if code else ""
 
 
 def _key(finding: Finding) -> tuple[str, tuple[str, ...]]:

@@ -9,20 +9,22 @@ from typing import Final, NamedTuple
 from gradstep.capturing.roots import tensors_in
 from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Program
-from gradstep.findings.report import Report, Scope, report_on_run
+from gradstep.findings.report import Ended, Report, Scope, report_on_run
 from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
 from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.guest.fence import has_failed, tell_anew
 from gradstep.program.calls import CallSelector, InterceptedCall
-from gradstep.program.errors import ScriptDone, ScriptFailed
+from gradstep.program.errors import ScriptDone, ScriptExited, ScriptFailed
 from gradstep.program.process import user_code
 from gradstep.program.run import Found, Ran, run_target
 from gradstep.program.target import Target
+from gradstep.program.tracebacks import raised_by
 from gradstep.program.watching import EVERY
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui import output
+from gradstep_tui.errors import ExitCode
 from gradstep_tui.waiting import ProgressLine
 
 _PATIENCE: Final = 2.0
@@ -34,13 +36,15 @@ _LONG: Final = 60.0
 class Asked(NamedTuple):
     """What is to be looked at: which calls, all derivatives or those of custom Functions only; the
     run ends early after so many calls, or so many seconds; ``tells`` is given what is certain
-    before a long run ends."""
+    before a long run ends; ``tells_failure`` where a report is wanted of a program that fails
+    before its first call, too."""
 
     selected: CallSelector = EVERY
     derivatives: bool = False
     calls: int | None = None
     seconds: float | None = None
     tells: Callable[[Finding], None] | None = None
+    tells_failure: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -49,11 +53,12 @@ class Asked(NamedTuple):
 
 
 class RunChecked(NamedTuple):
-    """A run that is over: how it went, what is known of it, and what ended it early."""
+    """A run that is over: how it went, what is known of it, and what ended it early, None where
+    nothing did."""
 
     ran: Ran
     facts: Facts
-    ended_by: str = ""
+    ended: Ended | None = None
 
 
 def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
@@ -71,25 +76,26 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
             derivatives=asked.derivatives, is_whole=asked.is_whole, progress=progress.of_nodes
         )
 
-    watch, count, ended_by = new_watch(), 0, ""
+    watch, count = new_watch(), 0
+    ended: Ended | None = None
 
     def look(intercepted: InterceptedCall) -> bool | Gradients:
-        nonlocal watch, count, ended_by
+        nonlocal watch, count, ended
         if asked.selected.last:
             watch = new_watch()
         if asked.is_whole and watch.trouble and not watch.was_skipped():
-            ended_by = f"the {watch.trouble}, which ended the run"
+            ended = Ended("not_finite", f"the {watch.trouble}, which ended the run")
             raise ScriptDone
         answer = watch(intercepted.call, intercepted.names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.facts)
         if asked.is_whole and watch.trouble and not watch.may_be_skipped():
-            ended_by = f"the {watch.trouble}, which ended the run"
+            ended = Ended("not_finite", f"the {watch.trouble}, which ended the run")
         elif asked.calls is not None and count >= asked.calls:
-            ended_by = f"--calls {asked.calls}"
+            ended = Ended("calls", f"--calls {asked.calls}")
         elif asked.seconds is not None and progress.seconds >= asked.seconds:
-            ended_by = f"--for {asked.seconds:g}s"
-        if ended_by:
+            ended = Ended("time", f"--for {asked.seconds:g}s")
+        if ended:
             raise ScriptDone
         return answer
 
@@ -100,19 +106,23 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         if ran.found is not None:
             watch = Watch(derivatives=True, progress=progress.of_nodes)
             _look_at_tensor(watch, ran.found)
+    except ScriptExited as exited:
+        if not asked.tells_failure:
+            raise
+        ran = Ran(failure=exited)
     except ScriptFailed as failure:
         refused = refused_by_optimizer(failure.error)
         if refused is not None:
             failure.findings = (refused,)
-        if not failure.findings:
+        if not (failure.findings or asked.tells_failure):
             raise
         ran = Ran(failure=failure)
     finally:
         progress.close()
     if isinstance(ran.failure, KeyboardInterrupt):
-        ended_by = "ctrl+c"
-    facts = watch.facts_so_far(is_cut_short=bool(ended_by or ran.failure))
-    return RunChecked(ran, facts, ended_by)
+        ended = Ended("interrupt", "ctrl+c")
+    facts = watch.facts_so_far(is_cut_short=bool(ended or ran.failure))
+    return RunChecked(ran, facts, ended)
 
 
 def _look_at_tensor(watch: Watch, subject: Found) -> None:
@@ -137,13 +147,23 @@ def report_on(
     program = str(target if subject is None else subject.target)
     scope = Scope(
         Program(program, tuple(arguments)), ignored, asked.is_whole, subject is not None,
-        checked.ended_by, has_failed=has_failed(),
+        checked.ended, has_failed=has_failed(), exit_code=_exit_code(checked, asked),
     )  # fmt: skip
     if isinstance(failure, ScriptFailed):
-        name = f"its {type(failure.error).__name__}"
-        scope = scope._replace(failure=name, findings=failure.findings)
+        raised = raised_by(failure.error)
+        scope = scope._replace(raised=raised, findings=failure.findings)
         failure.findings = ()  # they are in this report
     return report_on_run(checked.facts, scope)
+
+
+def _exit_code(checked: RunChecked, asked: Asked) -> int | None:
+    """Return what the program ended with, None where we ended it."""
+    match checked.ran.failure:
+        case ScriptExited(code=int(code)):
+            return code
+        case ScriptFailed() | ScriptExited():
+            return ExitCode.SCRIPT_FAILED
+    return ExitCode.FINE if checked.ended is None and asked.is_whole else None
 
 
 class _Progress:

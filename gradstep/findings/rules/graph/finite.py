@@ -9,7 +9,7 @@ import ast
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from numpy.typing import NDArray
 
@@ -49,13 +49,29 @@ _CHOOSING = ("Where", "MaskedFill", "Index", "Gather", "Slice", "Select", "Maske
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
 
 
+class Amount(NamedTuple):
+    """How many ``places`` of a value are NaN, or infinite, of how many elements, and which is the
+    ``first``; None where that is unknown."""
+
+    trouble: Trouble
+    places: int | None = None
+    size: int | None = None
+    first: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        if self.places is None or self.size == 1:
+            return self.trouble
+        text = f"{self.trouble} at {self.places:,} of {self.size:,} places"
+        return text if self.first is None else f"{text}, first at {list(self.first)}"
+
+
 @dataclass(frozen=True)
 class Given:
     """An input that is not finite: a tensor of the program, or the result of the op ``name``, which
     is so since ``began_at``; ``learns`` says that the tensor is a leaf with a gradient."""
 
     name: str
-    amount: str = field(compare=False)
+    amount: Amount = field(compare=False)
     is_result: bool = False
     began_at: str = ""
     source: Source | None = None
@@ -86,7 +102,7 @@ class Beginning(NotFinite):
     trouble: Trouble
     name: str
     verb: Literal["produces", "has", "saved"]
-    amount: str = field(compare=False)
+    amount: Amount = field(compare=False)
     saved: str = ""
     there: Reason | None = None
     given: tuple[Given, ...] = ()
@@ -153,7 +169,7 @@ class Beginning(NotFinite):
         if self.began == "at":
             return f"{self.name} {self.verb} {self.place}{given}{self._became}"
         has = f"which saved {self.saved} with" if self.saved else "whose result has"
-        amount = "" if self.amount == self.trouble else f", {has} {self.amount}"
+        amount = f", {has} {self.amount}" if (self.amount.size or 1) > 1 else ""
         return f"{self.trouble} began at or before {self.name}{amount}{self._became}"
 
     def remedy(self) -> str:
@@ -305,7 +321,7 @@ def _saved(
     trouble = known.trouble or "nan"
     array = kept.array if kept.has_numbers else None
     began = Beginning(
-        trouble, subject.graph.address(index), "saved", amount_text(known, trouble, array), name,
+        trouble, subject.graph.address(index), "saved", amount_of(known, trouble, array), name,
         certain=certain, is_traced=bool(subject.origins),
     )  # fmt: skip
     return began.at_node(subject.graph, index)
@@ -322,7 +338,7 @@ def _earliest(subject: Subject, index: int, trouble: Trouble) -> Beginning | Non
             if known is not None and known.amount(trouble):
                 name = subject.names.of(leaf) or "a leaf"
                 return Beginning(
-                    trouble, name, "has", amount_text(known, trouble), address=name, index=place
+                    trouble, name, "has", amount_of(known, trouble), address=name, index=place
                 )
             continue
         for name, kept in _saved_values(subject, node):
@@ -364,7 +380,7 @@ def _beginning(
     """Return the beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an
     infinity which another op made of finite values, that other one is."""
     record = origin[0]
-    amount = amount_text(values.statistics(origin), trouble, values.array(origin))
+    amount = amount_of(values.statistics(origin), trouble, values.array(origin))
     if not isinstance(record, OpRecord):
         return Beginning(trouble, _named(subject, origin), "has", amount)
     given = [
@@ -454,11 +470,11 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
     """Return an input that is not finite; of what comes from further back, from where."""
     name = _named(subject, origin)
     if not isinstance(origin[0], OpRecord):
-        amount = amount_text(values.statistics(origin), trouble, values.array(origin))
+        amount = amount_of(values.statistics(origin), trouble, values.array(origin))
         return Given(name, amount, learns=origin[0].requires_grad)
     first = values.first([origin], trouble) or origin
     return Given(
-        name, amount_text(values.statistics(origin), trouble), is_result=True,
+        name, amount_of(values.statistics(origin), trouble), is_result=True,
         began_at=_named(subject, first) if first[0] is not origin[0] else "",
         source=_source(subject, first[0]),
     )  # fmt: skip
@@ -482,17 +498,14 @@ def _named(subject: Subject, origin: Origin) -> str:
     return subject.names.of(record.tensor()) or "a tensor"
 
 
-def amount_text(
+def amount_of(
     known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None
-) -> str:
-    """Say how much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places,
-    ...``"""
-    if known is None or known.size == 1:
-        return trouble
-    text = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
-    if array is None:
-        return text
-    return f"{text}, first at {list(first_place(array, trouble))}"
+) -> Amount:
+    """Return how much of a value is NaN, or infinite, and where first."""
+    if known is None:
+        return Amount(trouble)
+    first = None if array is None or known.size == 1 else first_place(array, trouble)
+    return Amount(trouble, known.amount(trouble), known.size, first)
 
 
 def of_trial(reason: NotFinite, facts: Facts) -> NotFinite:

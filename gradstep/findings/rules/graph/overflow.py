@@ -10,7 +10,7 @@ from gradstep.capturing.forward_values import ForwardValues, inputs_of, outputs_
 from gradstep.contract.op_records import OpRecord
 from gradstep.findings.facts import Forward, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
-from gradstep.findings.rules.graph.finite import amount_text
+from gradstep.findings.rules.graph.finite import Amount, amount_of
 from gradstep.findings.rules.graph.subject import Subject
 
 _HALF: Final = ("float16", "half")
@@ -24,7 +24,7 @@ class Overflow(Reason):
 
     code = "overflow"
     name: str
-    amount: str = field(compare=False)
+    amount: Amount = field(compare=False)
 
     def text(self) -> str:
         return (
@@ -56,7 +56,7 @@ def find_overflow(subject: Subject) -> Iterator[Reason]:
                 and known.amount("inf")
                 and all(stats is not None and not stats.trouble for stats in given)
             ):
-                amount = amount_text(known, "inf", values.array(origin))
+                amount = amount_of(known, "inf", values.array(origin))
                 yield Overflow(record.name, amount, source=record.source)
                 return
 

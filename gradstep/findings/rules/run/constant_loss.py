@@ -30,6 +30,10 @@ class ConstantLoss(Reason):
     )
     loss: float
 
+    @property
+    def is_cause(self) -> bool:
+        return False
+
     def text(self) -> str:
         return (
             f"the loss has been exactly {format_number(self.loss)} in {_SAME} consecutive calls, "

@@ -133,6 +133,10 @@ class Vanishing(Reason):
     sizes: Change | Proportion
     way: Way | None
 
+    @property
+    def is_cause(self) -> bool:
+        return self.way is not None
+
     def text(self) -> str:
         is_vanishing = self.code == "vanishing"
         match self.sizes:

@@ -76,6 +76,10 @@ class FlatLoss(Reason):
     fifth: int
     calls_in_all: int
 
+    @property
+    def is_cause(self) -> bool:
+        return False
+
     def text(self) -> str:
         return (
             f"the loss was {format_number(self.first)} in the first {self.fifth} of "
@@ -96,6 +100,10 @@ class FallingLoss(Reason):
     first: float
     last: float
     term: str
+
+    @property
+    def is_cause(self) -> bool:
+        return bool(self.term)
 
     def text(self) -> str:
         most = f", most of it by {self.term}" if self.term else ""

@@ -104,6 +104,10 @@ class AllSkipped(NotFinite):
     )
     count: int
 
+    @property
+    def is_cause(self) -> bool:
+        return False
+
     def text(self) -> str:
         return (
             f"the gradients were not finite in any of the {self.count} calls with a scaled loss: "

@@ -50,6 +50,10 @@ class ZeroGradient(Reason):
     since: str
     because: Reason | None
 
+    @property
+    def is_cause(self) -> bool:
+        return self.because is not None
+
     def text(self) -> str:
         when = "in the only call" if self.count == 1 else f"in all {self.count:,} calls"
         when = f"from {self.since} on" if self.since else when
