@@ -186,14 +186,15 @@ def pytorch_release(session: nox.Session, release: str) -> None:
 
 @nox.session(python=PYTHONS[0], tags=["all"])
 def healthy(session: nox.Session) -> None:
-    """`gradstep check` has nothing to say of programs that use libraries (`-- --write` takes the
-    newest ones, and writes down which)."""
+    """`gradstep check` has nothing to say of programs that use libraries, and the callbacks for
+    some do what they are for (`-- --write` takes the newest ones, and writes down which)."""
     if session.posargs == ["--write"]:
         install_newest(session, LIBRARIES, "-e", ".[test]", *LIBRARY_GROUP)
     else:
         locked = {"PIP_CONSTRAINT": LIBRARIES.as_uri()}
         session.install("-e", ".[test]", *LIBRARY_GROUP, env=locked)
-    tests = ("-m", "", "-n", "2", "tests/check_corpus/test_libraries.py")
+    paths = ("tests/check_corpus/test_libraries.py", "tests/integrations")
+    tests = ("-m", "", "-n", "2", *paths)
     session.run("python", "-m", "pytest", "-q", *tests, env={"GRADSTEP_LIBRARIES": "1"})
 
 

@@ -91,6 +91,7 @@ FLOORS = (
     ("gradstep.findings",),
     ("gradstep.console",),
     ("gradstep.program",),
+    ("gradstep.integrations",),
     ("gradstep.dap",),
     ("gradstep_viz",),
     ("gradstep_tui",),

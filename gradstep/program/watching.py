@@ -24,10 +24,12 @@ from gradstep.findings.report import (
     Ended,
     Report,
     Scope,
+    left,
     report_on_graph,
     report_on_recording,
     report_on_run,
 )
+from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.graph.errors import NotInGraph
 from gradstep.guest.fence import has_failed, tell_anew
@@ -97,6 +99,13 @@ class Run:
     def findings(self) -> tuple[Finding, ...]:
         """What was found so far, worst first, notes included."""
         return self.report().findings
+
+    @property
+    def certain(self) -> tuple[Finding, ...]:
+        """The errors and warnings of the calls so far, whatever comes; what only the whole run
+        shows is not among them."""
+        facts = self._watch.facts_so_far(is_cut_short=True)
+        return tuple(left(certain(facts), self._ignored, _program() or Program(self._name)))
 
     def report(self) -> Report:
         """Return the report on the calls so far."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import os
 import re
 import shlex
@@ -73,13 +74,23 @@ def torch_mark(path: Path) -> list[pytest.MarkDecorator]:
     return [pytest.mark.torch] if imports_torch(path) else []
 
 
+def library_marks(page: Path) -> list[pytest.MarkDecorator]:
+    """Skips a page whose Python imports a library that is not installed."""
+    text = page.read_text("utf-8")
+    names = [name for name in ("lightning", "transformers") if f"integrations.{name}" in text]
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    return [pytest.mark.skip(f"{' and '.join(missing)}: not installed")] if missing else []
+
+
 def of(page: Path, *languages: str) -> list[Block]:
     return [block for block in blocks_of(page) if block.language in languages]
 
 
 def runnable(page: Path) -> object:
     """A page with Python, under its name; some of it needs PyTorch."""
-    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=torch_mark(page))
+    return pytest.param(
+        page, id=str(page.relative_to(ROOT)), marks=[*torch_mark(page), *library_marks(page)]
+    )
 
 
 @pytest.mark.parametrize("page", [runnable(p) for p in PAGES if of(p, "python", "pycon")])

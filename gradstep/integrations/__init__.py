@@ -1,0 +1,1 @@
+"""Doors for programs whose training loop is a framework's: each is a module of its own."""
