@@ -382,6 +382,24 @@ def test_a_call_inside_that_nothing_leads_to_raises_as_plainly(torch: Any) -> No
     assert plain.startswith("RuntimeError")
 
 
+def test_what_a_call_inside_raises_behind_its_last_node_is_raised(torch: Any) -> None:
+    x, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+
+    def refuse(g: Any) -> None:
+        raise LookupError("refused")
+
+    b.register_hook(refuse)  # runs where grad takes what arrives, behind the product
+
+    def inside(g: Any) -> None:
+        with torch.enable_grad():
+            torch.autograd.grad((b * b).sum(), [b])
+
+    y = x.sin()
+    y.register_hook(inside)
+    with intercepting(walked([]), EVERY), pytest.raises(LookupError, match="refused"):
+        y.sum().backward()
+
+
 def test_a_step_that_cannot_be_computed_again_is_told() -> None:
     w = pytorch.tensor([1.0, 2.0], requires_grad=True)
     y = w.exp()

@@ -182,6 +182,10 @@ COMMANDS = (
 """The commands; one that only says ``--batch`` is given a random walk."""
 FINDS = {"check", "why"}
 NO_CALL = "ended without calling"
+ADDED = re.compile(
+    r" \((the call at|the loss requires no gradient:|gradstep check names the line) .*\)$", re.MULTILINE
+)
+"""What the commands add to what PyTorch says of a call that it refuses."""
 DEATHS = ("> Dies", "> a value of the program died")
 
 
@@ -208,15 +212,17 @@ class Ended(NamedTuple):
     @classmethod
     def of(cls, done: CompletedProcess[str], folder: Path) -> Ended:
         """Read it from what the process printed."""
-        out, err = (text.replace(f"{folder}/", "") for text in (done.stdout, done.stderr))
-        out = re.sub(r" at 0x[0-9a-f]+", "", out)
+        out, err = (
+            re.sub(r" at 0x[0-9a-f]+", "", text.replace(f"{folder}/", ""))
+            for text in (done.stdout, done.stderr)
+        )
         told = [line for line in out.splitlines() if line.startswith("> ")]
         counts = re.findall(r"^counts: (\{.*\})$", out, re.MULTILINE)
         numbers = re.findall(r"'([^']+)': (\d+)", counts[-1]) if counts else []
         # where it is told inside of PyTorch depends on its modes
         warned = re.findall(r"^\S*?(train.py:\d+|:\d+): (\w*Warning: .*)$", err, re.MULTILINE)
         lines = re.findall(r'File "train.py", line \d+', err)
-        err = re.sub(r" \(the call at [^)]*\)", "", err)  # added to what PyTorch says
+        err = ADDED.sub("", err)
         last = re.findall(r"^(\w+(?:Error|Exit|Interrupt)\b.*)$", err, re.MULTILINE)
         return cls(
             done.returncode,

@@ -111,11 +111,10 @@ class RecordedPass:
         inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
         self.driver.state.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
-        if not inner.cursor.length:  # no node leads to what was asked for: the engine says so
-            inner.driver.run(0)
         inner.driver.state.read_only = "a nested pass is read-only"
         if inner.cursor.error is not None:
             raise inner.cursor.error
+        inner.driver.run(inner.cursor.length)  # what is raised behind the last node
         return inner.driver.gradients() if call.is_grad else True
 
     def certificate(self) -> Certificate:
