@@ -506,6 +506,20 @@ def test_a_node_for_which_anomaly_mode_raises_has_not_run(torch: Any) -> None:
     assert x.grad is None
 
 
+def test_a_node_at_which_anomaly_mode_cannot_look_has_not_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    x = pytorch.nested.nested_tensor([pytorch.ones(2), pytorch.ones(3)], requires_grad=True)
+    session = Session(pytorch.nested.to_padded_tensor(x * 2.0, 0.0).sum(), names={})
+    with pytorch.autograd.set_detect_anomaly(True), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session.continue_()
+        assert session.graph.stem(session.position) == "to_padded_tensor"
+        with pytest.raises(NotImplementedError):
+            session.finish()
+    assert "defect" not in capsys.readouterr().err
+
+
 def test_a_pass_in_which_an_optimizer_steps_is_not_certifiable() -> None:
     program = with_an_optimizer_inside(pytorch)
     session = Session(program.loss, names={})
@@ -761,6 +775,25 @@ def test_a_value_that_the_program_packed_is_refused_the_second_time() -> None:
     session.finish()
     with attached(), pytest.raises(RuntimeError, match="second time"):
         loss.backward()
+
+
+def test_a_change_through_a_view_is_refused_the_second_time_as_plainly() -> None:
+    def gradients(stepped: bool) -> list[Any]:
+        x, w = (pytorch.ones(2, requires_grad=True) for _ in range(2))
+        y = x * 1.0
+        y[:1].copy_(w[1:])  # its node keeps another, which nobody sees
+        loss = y.sum()
+        if stepped:
+            session = Session(loss, names={})
+            session.continue_()
+            session.finish()
+        else:
+            loss.backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            loss.backward()
+        return [x.grad.tolist(), w.grad.tolist()]
+
+    assert gradients(stepped=True) == gradients(stepped=False)
 
 
 def test_breakpoints_mean_other_nodes_in_a_pass_inside(torch: Any) -> None:
