@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from importlib import import_module
 from typing import Any
 
@@ -99,6 +100,45 @@ def test_what_is_looked_at_twice_is_done_once(library: str, way: str) -> None:
 
     with intercepting(handle, CallSelector(), look=watch.quick_look):
         assert program() == plain
+
+
+@pytest.mark.torch
+def test_a_call_that_a_mode_of_the_programs_sees_is_not_to_be_made_twice() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Seeing(TorchDispatchMode):
+        def __torch_dispatch__(
+            self, op: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return op(*args, **(kwargs or {}))
+
+    loss = torch.ones(2, requires_grad=True).exp().sum()
+    running = engine_of([loss]).running
+    call = running.call(loss, None, None, False)
+    assert not running.may_run_user_code(call)
+    with Seeing():
+        assert running.may_run_user_code(call)
+
+
+@pytest.mark.torch
+def test_leaves_of_a_pass_inside_live_no_longer_than_plainly() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from gradstep.engines.pytorch.attach import attached
+
+    given = []
+
+    def layer(x: Any) -> Any:
+        given.append(weakref.ref(x))
+        return x.sin()
+
+    x = torch.ones(2, requires_grad=True)
+    loss = torch.utils.checkpoint.checkpoint(layer, x * 1.0, use_reentrant=True).sum()
+    running = engine_of([loss]).running
+    with attached():
+        run = running.kept_run(running.call(loss, None, None, False))
+    assert run is not None
+    assert given[-1]() is None  # the engine took over its .grad
 
 
 @pytest.mark.parametrize("condition", ["nan", "rms > 1e6", "rms < 1e-6", "undefined"])

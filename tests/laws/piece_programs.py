@@ -183,10 +183,12 @@ COMMANDS = (
 FINDS = {"check", "why"}
 NO_CALL = "ended without calling"
 ADDED = re.compile(
-    r" \((the call at|the loss requires no gradient:|gradstep check names the line) .*\)$", re.MULTILINE
+    r" \((the call at|the loss requires no gradient:|gradstep check names the line) .*\)$",
+    re.MULTILINE,
 )
 """What the commands add to what PyTorch says of a call that it refuses."""
-DEATHS = ("> Dies", "> a value of the program died")
+AT_THE_END = ("> Dies", "> a value of the program died", "> finally")
+"""What a program tells when it ends, wherever that is."""
 
 
 def random_command(rng: random.Random) -> list[str]:
@@ -256,9 +258,9 @@ def difference(plain: Ended, ours: Ended, command: list[str], stderr: str) -> st
             for each in (plain, ours)
         )
     ends = ours.code == 2 or (ours.code == 5 and (command[0] in ("debug", "why") or ours.stopped))
-    if ends:  # what lives on until the process ends dies in an order of its own
+    if ends:
         plain, ours = (
-            each._replace(told=[line for line in each.told if not line.startswith(DEATHS)])
+            each._replace(told=[line for line in each.told if not line.startswith(AT_THE_END)])
             for each in (plain, ours)
         )
     told = ours.told

@@ -224,6 +224,8 @@ class TorchRunning:
 
     def may_run_user_code(self, call: TorchCall) -> bool:
         origins = current.get() or Origins()
+        if origins.has_dispatch_mode:
+            return True
         with unobserved():
             nodes = nodes_behind(call.arguments.outputs)
             return any(runs_user_code(node, origins) for node in nodes)

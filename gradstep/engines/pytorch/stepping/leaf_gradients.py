@@ -54,19 +54,27 @@ def has_late_hooks(leaf: torch.Tensor) -> bool:
 
 
 class StatesBefore:
-    """What leaves held before passes came to them, of which nobody is told more."""
+    """What leaves held before passes came to them, of which nobody is told more.
+
+    Leaves that the program lets go of, as a reentrant checkpoint those of its pass, are let go of
+    here, too: so the engine may take over what they held.
+    """
 
     def __init__(self) -> None:
-        self.states: list[tuple[torch.Tensor, Any, Any, int]] = []
-        self._versions: list[int] = []
+        self._states: list[tuple[ref[torch.Tensor], State, int]] = []  # and the leaf's own version
 
     def note(self, leaves: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()) -> None:
         """Note what ``leaves`` hold, but for those that are ``known``."""
         seen = {id(leaf) for leaf in chain(known, self.leaves)}
         with unobserved():
-            states = [(leaf, *_state_of(leaf)) for leaf in leaves if id(leaf) not in seen]
-        self.states += states
-        self._versions += [version_of(leaf) for leaf, *_ in states]
+            self._states += [
+                (ref(leaf), _state_of(leaf), version_of(leaf))
+                for leaf in leaves if id(leaf) not in seen
+            ]  # fmt: skip
+
+    @property
+    def states(self) -> list[tuple[torch.Tensor, Any, Any, int]]:
+        return [(leaf, *state) for known, state, _ in self._states if (leaf := known()) is not None]
 
     @property
     def leaves(self) -> list[torch.Tensor]:
@@ -74,7 +82,10 @@ class StatesBefore:
 
     def are_rewritten(self) -> bool:
         """Return whether leaves were changed themselves, as optimizers do."""
-        return [*map(version_of, self.leaves)] != self._versions
+        return any(
+            (leaf := known()) is not None and version_of(leaf) != version
+            for known, _, version in self._states
+        )
 
 
 class LeafGradients:
