@@ -46,6 +46,7 @@ class Session(PassSession):
         keep_graph: keep the graph that PyTorch would free on the way until the end, so that the
             pass can continue differently. The core always does.
         measured: a profile of the forward pass; by default the active one.
+        driver: what tells of the call, where it has run; for internal use.
 
     Raises:
         NotInGraph: a root is no tensor.

@@ -88,6 +88,12 @@ class Replay(Protocol):
         ...
 
 
+class HasRun(NamedTuple):
+    """A call that has run, of which a session is to tell, by its ``driver``."""
+
+    driver: Driver
+
+
 class CannotRunAgain(Exception):
     """A second run of a pass ends: to go on would do once more what cannot be undone."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, Ty
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.contract.driver import Driver
+from gradstep.contract.driver import Driver, Nested
 from gradstep.graph.errors import NotInGraph
 from gradstep.records import LEAF, BackwardCall, Extent, Gradient, Plan, Profile, Step, Tensor
 
@@ -135,6 +135,39 @@ class KeptRun(Protocol):
 
     def undo(self) -> None:
         """Put back every ``.grad`` as it was, so that the call can run again."""
+        ...
+
+    def release(self) -> None:
+        """Let the graph be freed, as after the plain call."""
+        ...
+
+
+class ToldRun(Protocol):
+    """A call that has run once, code of the program's included, with its graph kept; it can be told
+    of before it returns to the program."""
+
+    @property
+    def result(self) -> Any:
+        """What the call returns to the program."""
+        ...
+
+    @property
+    def error(self) -> Exception | None:
+        """What it raised, which is still to be raised."""
+        ...
+
+    @property
+    def has_passes_inside(self) -> bool:
+        """Whether passes ran inside its nodes."""
+        ...
+
+    def tell(self, on_gradients: OnGradients) -> None:
+        """Tell of every gradient that a node sent, every sum of several, and all that the call
+        made."""
+        ...
+
+    def driver(self) -> Driver:
+        """Return a driver whose Steps tell of it, and that lets go of its graph."""
         ...
 
     def release(self) -> None:
@@ -364,6 +397,16 @@ class Stepping(Protocol):
         """Carries out a call of which somebody may want to know later; returns what makes a driver
         whose Steps tell of it as it was then, whatever the program has done since, or None, and
         nothing is done. None where this library knows nothing quicker than its driver."""
+        ...
+
+    @property
+    def told_run(
+        self,
+    ) -> Callable[[EngineCall, Callable[[EngineCall, list[Nested]], Any]], ToldRun | None] | None:
+        """Carries out a call; what records a pass inside it, and answers it, is given too, with
+        the list to which that is added. None where this library knows nothing quicker than its
+        driver, which it also returns, having done nothing, of a call that only a driver can run
+        so."""
         ...
 
     def driver(self, call: EngineCall, *, halting: bool = False, keep: bool = True) -> Driver:

@@ -13,7 +13,7 @@ from typing import Any, Self, TypedDict, Unpack
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
-from gradstep.contract.driver import NodeEffects
+from gradstep.contract.driver import Driver, NodeEffects
 from gradstep.debugger.beside import Beside
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.displays import values_of
@@ -51,6 +51,7 @@ class SessionOptions(TypedDict, total=False):
     history_bytes: int
     measured: Profile | None
     keep_graph: bool
+    driver: Driver | None
 
 
 class PassSession:
@@ -93,13 +94,15 @@ class PassSession:
         history_bytes: int = DEFAULT_BUDGET,
         measured: Profile | None = None,
         keep_graph: bool = True,
+        driver: Driver | None = None,
     ) -> None:
         self.call, self.kind = call, backward_call.kind
         self.breakpoints = Breakpoints() if breakpoints is None else breakpoints
         self.timeline = Timeline() if timeline is None else timeline
         first = RecordedPass(
-            backward_call, names, history_bytes, measured, call, keep_graph=keep_graph
-        )
+            backward_call, names, history_bytes, measured, call,
+            keep_graph=keep_graph, driver=driver,
+        )  # fmt: skip
         self._stack = PassStack(first, self.breakpoints)
         self._search = StopSearch(self._stack, self.breakpoints)
         self._selected: int | None = None

@@ -16,7 +16,7 @@ from gradstep.capturing import View
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.saved_values import memory_owners
 from gradstep.contract.budget import BUDGET, Budget
-from gradstep.contract.driver import Driver
+from gradstep.contract.driver import Driver, HasRun
 from gradstep.contract.interception import asking, listen, stop_listening
 from gradstep.contract.lookup import engine_of_call, is_tensor, running_of, stepping_of
 from gradstep.contract.tracing import Values, trace
@@ -121,12 +121,14 @@ def call_title(kind: CallKind, number: int) -> str:
 
 class InterceptedCall(NamedTuple):
     """A call of the script: which one of its kind it is, and the names known there; and the title
-    of the call whose lines and modules are those of this one, where they were not noted."""
+    of the call whose lines and modules are those of this one, where they were not noted; what tells
+    of it where it has run."""
 
     number: int
     call: BackwardCall
     names: Names
     like: str = ""
+    driver: Driver | None = None
 
     @property
     def title(self) -> str:
@@ -145,8 +147,9 @@ def _names_for(call: BackwardCall, others: Mapping[str, Any]) -> Names:
     return names
 
 
-Look = Callable[[BackwardCall], Gradients | bool | None]
-"""Carries out a call before anything is asked about it; None where it is to be handled."""
+Look = Callable[[BackwardCall], Gradients | bool | HasRun | None]
+"""Carries out a call before anything is asked about it; None where it is to be handled, or what
+tells of it where it is to be handled and has run."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
 """Answers as an :class:`~gradstep.records.Interceptor` does."""
 
@@ -297,12 +300,13 @@ class Calls:
 
     def _answer(self, call: BackwardCall) -> bool | Gradients:
         answer, shows = self._looked(call), False
-        if answer is None:
+        if answer is None or isinstance(answer, HasRun):
             engine_of_call(call).settle_trace()
             like = self._places_from(call)
             # names take a while to find, and are not needed where all is well
             names = _names_for(call, self._variables)
-            intercepted = InterceptedCall(self.counts[call.kind], call, names, like)
+            driver = None if answer is None else answer.driver
+            intercepted = InterceptedCall(self.counts[call.kind], call, names, like, driver)
             answer, shows = self._handle(intercepted), True
         if answer is False:
             found_gradients = carried_out(partial(running_of(call).run, call))
@@ -310,7 +314,7 @@ class Calls:
         self._prepare(call, is_shown=shows)
         return answer
 
-    def _looked(self, call: BackwardCall) -> bool | Gradients | None:
+    def _looked(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
         """Answer a call that nobody wants to see, False where it is still to be made; None of one
         that is to be handled."""
         if not self._is_requested:

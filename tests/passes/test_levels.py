@@ -142,14 +142,18 @@ def plain() -> Iterator[None]:
 
 
 @contextmanager
-def failing_on(condition: str) -> Iterator[None]:
+def failing_on(condition: str, *, tells: bool = True) -> Iterator[None]:
     watch = FailOn(condition)
 
     def handle(found: InterceptedCall) -> bool:
-        session = Session.of_call(found.call, names=found.names, breakpoints=watch.breakpoints)
+        session = Session.of_call(
+            found.call, names=found.names, breakpoints=watch.breakpoints, driver=found.driver
+        )
         watch.run_on(session)
         session.finish()
         return True
+
+    watch.look.tells = tells
 
     with intercepting(handle, CallSelector(), look=watch.quick_look, ours=(Failure,)):
         yield
@@ -245,3 +249,77 @@ def test_a_size_is_found_in_the_first_run_where_code_of_the_programs_runs(
     with pytest.raises(Failure, match=r"rms > 1e9"), failing_on("rms > 1e9"):
         loss.backward()
     assert not twice - once
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.__name__)
+def test_what_a_size_stops_at_is_told_alike_by_a_call_that_has_run(piece: Program) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    told = []
+    for tells in (False, True):
+        w = torch.full((3,), 0.5, requires_grad=True)
+        with pytest.raises(Failure) as failure, failing_on("rms > 1e9", tells=tells):
+            (piece(torch, Counter(), w * 2.0).exp() * 1e10).sum().backward()
+        told.append(str(failure.value))
+    assert told[0] == told[1]
+    assert "rms > 1e9" in told[0]
+
+
+def inner_only(torch: Any, y: Any) -> Any:
+    def inner(g: Any) -> None:
+        with torch.enable_grad():
+            (torch.ones(3, requires_grad=True) * 1e10).sum().backward()
+
+    y.register_hook(inner)
+    return y * 1
+
+
+def sum_only(torch: Any, y: Any) -> Any:
+    y.register_hook(lambda g: g * 1)
+    return (y + y) * 0.7e9
+
+
+def made_small_in_place(torch: Any, y: Any) -> Any:
+    y.register_hook(lambda g: g.zero_())
+    return y * 1e10
+
+
+def made_large_in_place(torch: Any, y: Any) -> Any:
+    y.register_hook(lambda g: g.mul_(1e10))
+    return y * 1
+
+
+def raised_behind(torch: Any, y: Any) -> Any:
+    def stumble(g: Any) -> None:
+        raise ValueError("stumbled")
+
+    y.register_hook(stumble)
+    return (y * 1e10) * 1
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("piece", [inner_only, sum_only, made_small_in_place, raised_behind])
+def test_a_size_is_met_as_in_a_session(piece: Program) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    told = []
+    for tells in (False, True):
+        w = torch.full((3,), 0.5, requires_grad=True)
+        with pytest.raises(Failure) as failure, failing_on("rms > 1e9", tells=tells):
+            piece(torch, w * 2.0).sum().backward()
+        told.append(str(failure.value))
+    assert told[0] == told[1]
+
+
+@pytest.mark.torch
+def test_a_hook_that_changes_a_gradient_in_place_is_told_of() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    w = torch.full((3,), 0.5, requires_grad=True)
+    with pytest.raises(Failure, match="tensor hook caused it"), failing_on("rms > 1e9"):
+        made_large_in_place(torch, w * 2.0).sum().backward()
+
+
+@pytest.mark.torch
+def test_a_size_that_is_not_met_lets_a_call_raise_as_plainly() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    with pytest.raises(ValueError, match="stumbled"), failing_on("rms > 1e30"):
+        raised_behind(torch, torch.ones(3, requires_grad=True) * 2.0).sum().backward()

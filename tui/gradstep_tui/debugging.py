@@ -12,6 +12,7 @@ from gradstep.console import open_console
 from gradstep.console.console import DEFECT
 from gradstep.console.session import Session
 from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.driver import HasRun
 from gradstep.contract.lookup import engine_of_call, running_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.quick_look import QuickLook
@@ -146,6 +147,7 @@ class CallDebugger:
             timeline=self._timeline,
             history_bytes=self._room(),
             keep_graph=self.keeps_graph,
+            driver=intercepted.driver,
         )
         if stop and self._breakpoints.passing:
             self._breakpoints.passing -= 1
@@ -155,7 +157,7 @@ class CallDebugger:
             self._show(session, stop)
         return session.gradients if intercepted.call.is_grad else True
 
-    def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
+    def quick_look(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
         """Carry out a call in which nobody stops, if there is a quicker way to see that nothing in
         it meets a condition; None where a session is needed."""
         if self.detached:
@@ -167,8 +169,9 @@ class CallDebugger:
         if not (self.runs_on or (self.watches and not self._lines)):
             return None
         look = self._quick_look if self._fail_on is None else self._fail_on.quick_look
+        self._quick_look.tells = self._batch and not self._lines
         looked = look(call)
-        if self.runs_on and looked is not None:
+        if self.runs_on and not (looked is None or isinstance(looked, HasRun)):
             self._count()
         return looked
 

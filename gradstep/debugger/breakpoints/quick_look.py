@@ -11,10 +11,13 @@ from collections.abc import Iterator, Sequence
 from math import isfinite
 from typing import Any, Final
 
+from gradstep.capturing.names import Names
+from gradstep.contract.driver import HasRun, Nested
 from gradstep.contract.lookup import running_of, stepping_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
+from gradstep.debugger.passes.recorded_pass import record_nested
 from gradstep.debugger.snapshot.value import value
 from gradstep.records import BackwardCall, Gradients
 
@@ -27,7 +30,11 @@ class QuickLook:
     Attributes:
         undone: whether the last call ran, and is to run again in a session.  If nothing stops
             there, because the condition holds at another node, all later ones are left to sessions.
+        tells: whether a session may tell of a call that has run, as nobody moves or changes
+            anything there: where code of the program's runs, which is to run once.
     """
+
+    tells = False
 
     def __init__(self, breakpoints: Breakpoints) -> None:
         self._breakpoints = breakpoints
@@ -45,8 +52,8 @@ class QuickLook:
         """Take note that a session has stopped."""
         self.undone = False
 
-    def __call__(self, call: BackwardCall) -> bool | Gradients | None:
-        """Carry out ``call``; None where a session is to do that."""
+    def __call__(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
+        """Carry out ``call``; None where a session is to do that, or what tells it of one."""
         conditions = self._conditions()
         self._mistaken, self.undone = self._mistaken or self.undone, False
         if conditions is None or self._mistaken:
@@ -60,12 +67,26 @@ class QuickLook:
             return None
         run = running_of(call).kept_run(call, suspicion.hear)
         if run is None:
-            return None
+            return self._told(call, suspicion) if self.tells else None
         if suspicion.is_there or not run.whole:  # no code of the program's has run in it
             self.undone = True
             run.undo()
             return None
         run.release()
+        return run.result if call.is_grad else True
+
+    def _told(self, call: BackwardCall, suspicion: _Suspicion) -> bool | Gradients | HasRun | None:
+        """Carry out a call in which code of the program's may run."""
+        stepping = stepping_of(call)
+        run = stepping.told_run and stepping.told_run(call, _recorded_inside)
+        if run is None:
+            return None
+        run.tell(suspicion.hear)
+        if suspicion.is_there or run.has_passes_inside:
+            return HasRun(run.driver())
+        run.release()
+        if run.error is not None:
+            raise run.error
         return run.result if call.is_grad else True
 
     def _conditions(self) -> list[Expression] | None:
@@ -79,6 +100,10 @@ class QuickLook:
             if text not in self._known:
                 self._known[text] = parse_predicate(text)
         return [self._known[text] for text in texts]
+
+
+def _recorded_inside(call: BackwardCall, nested: list[Nested]) -> bool | Gradients:
+    return record_nested(call, nested, Names({}))
 
 
 class _Suspicion:

@@ -8,8 +8,9 @@ from weakref import ref
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
-from gradstep.contract.driver import Driver
+from gradstep.contract.driver import Driver, Nested
 from gradstep.contract.lookup import stepping_of
+from gradstep.debugger.history import DEFAULT_BUDGET
 from gradstep.debugger.history.ledger import Ledger
 from gradstep.debugger.passes.certificate import Certificate, certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -44,14 +45,16 @@ class RecordedPass:
         number: int = 1,
         inner: bool = False,
         keep_graph: bool = True,
+        driver: Driver | None = None,
     ) -> None:
         self.call = call
         self.number = number
         self.names = names
         self._history_bytes = history_bytes
         stepping = stepping_of(call)
-        self.driver: Driver = stepping.driver(call, halting=not inner, keep=keep_graph)
-        driver = self.driver
+        if driver is None:
+            driver = stepping.driver(call, halting=not inner, keep=keep_graph)
+        self.driver = driver
         self.graph = capture(
             call.roots,
             "backward",
@@ -100,22 +103,10 @@ class RecordedPass:
         def intercept(call: BackwardCall) -> bool | Gradients:
             around = mine()
             assert around is not None
-            record = partial(around._record_nested, call)
-            return answered(call, record, "a pass inside another one")
+            nested, names = around.driver.state.nested, around.names
+            return record_nested(call, nested, names, around._history_bytes, around.number)
 
         self.driver.state.intercept = intercept
-
-    def _record_nested(self, call: BackwardCall) -> bool | Gradients:
-        names = caller_names()  # of the hook or Function, and behind them the program's
-        names.add_missing(self.names)
-        inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
-        self.driver.state.nested.append(inner)
-        inner.cursor.travel(inner.cursor.length)
-        inner.driver.state.read_only = "a nested pass is read-only"
-        if inner.cursor.error is not None:
-            raise inner.cursor.error
-        inner.driver.run(inner.cursor.length)  # what is raised behind the last node
-        return inner.driver.gradients() if call.is_grad else True
 
     def certificate(self) -> Certificate:
         """Call every node that has run once more, and compare."""
@@ -195,6 +186,37 @@ class RecordedPass:
         for inner in (*self.driver.inner_passes(), *self.driver.state.nested):
             if isinstance(inner, RecordedPass):
                 inner._release(len(inner.cursor.history))
+
+
+def record_nested(
+    call: BackwardCall,
+    nested: list[Nested],
+    around: Names,
+    history_bytes: int = DEFAULT_BUDGET,
+    number: int = 1,
+) -> bool | Gradients:
+    """Carry out a call that a node of another pass has made, with the names ``around`` it, recorded
+    whole and added to those ``nested`` there; return what answers it."""
+    return answered(
+        call,
+        partial(_record_nested, call, nested, around, history_bytes, number),
+        "a pass inside another one",
+    )
+
+
+def _record_nested(
+    call: BackwardCall, nested: list[Nested], around: Names, history_bytes: int, number: int
+) -> bool | Gradients:
+    names = caller_names()  # of the hook or Function, and behind them the program's
+    names.add_missing(around)
+    inner = RecordedPass(call, names, history_bytes, number=number, inner=True)
+    nested.append(inner)
+    inner.cursor.travel(inner.cursor.length)
+    inner.driver.state.read_only = "a nested pass is read-only"
+    if inner.cursor.error is not None:
+        raise inner.cursor.error
+    inner.driver.run(inner.cursor.length)  # what is raised behind the last node
+    return inner.driver.gradients() if call.is_grad else True
 
 
 def _hint(nodes: Sequence[Node]) -> str:

@@ -185,7 +185,7 @@ class NativeRunning:
 class NativeStepping:
     """Its passes, node by node."""
 
-    deferred_driver = None
+    deferred_driver = told_run = None
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through

@@ -52,6 +52,7 @@ from gradstep.engines.pytorch.private import (
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.kept_run import kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later
+from gradstep.engines.pytorch.stepping.told_run import told_run
 from gradstep.engines.pytorch.tensors import (
     SavedTensor,
     SeenTensor,
@@ -245,6 +246,7 @@ class TorchStepping:
 
     driver = TorchDriver
     deferred_driver = staticmethod(told_later)
+    told_run = staticmethod(told_run)
 
     def seeds(self, call: TorchCall) -> Sequence[Any]:
         return call.seeds

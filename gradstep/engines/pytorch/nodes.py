@@ -478,6 +478,14 @@ def runs_user_code(origin: Any, origins: Origins) -> bool:
     return known or any(type(hook) is not Freed for hook in hooks)
 
 
+def may_change(origin: Any, origins: Origins) -> bool:
+    """Return whether code of the program's is known at a node that may change in place what
+    arrives there."""
+    if hasattr(origin, "variable"):
+        return any(hook_tables(origin.variable))
+    return isinstance(origin, FunctionNode) or sequence_nr_of(origin) in origins.hooks
+
+
 def keeps_packed(origin: Any) -> bool:
     """Return whether reading what a node of PyTorch keeps calls a hook of the program's."""
     return any(map(_is_packed, raw_saved(origin)))

@@ -117,7 +117,7 @@ class RecordedNumbers:
 class RecordedStepping:
     """Recorded calls, node by node."""
 
-    deferred_driver = None
+    deferred_driver = told_run = None
 
     def driver(
         self, call: RecordedCall, *, halting: bool = False, keep: bool = True

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Any
 
 from gradstep.console.session import Session
+from gradstep.contract.driver import HasRun
 from gradstep.contract.lookup import running_of
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
@@ -52,7 +53,7 @@ class FailOn:
         """True while there is no other breakpoint."""
         return len(self.breakpoints.points) == 1
 
-    def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
+    def quick_look(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
         """Carry out ``call``, and see whether its loss or a gradient that it made is NaN or
         infinite, or, where the condition asks for something else, whether any gradient may meet it;
         None where it is so, and a session is to find out where and why."""

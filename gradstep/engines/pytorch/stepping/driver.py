@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cached_property, partial
 from itertools import accumulate
 from math import inf, prod
+from types import MappingProxyType
 from typing import Any, Final, Self, cast
 from weakref import finalize, ref
 
@@ -73,6 +74,7 @@ from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
 RELIEVED: Final = 1 << 26
 """Bytes of gradients at which a pass whose gradients are dropped is relieved of them."""
+_HAS_RUN: Final = "this pass is read-only: it has run"
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 _MAKES_GRAPH: Final = (
     "this pass is read-only: it makes a graph (create_graph=True), and going on in another way "
@@ -168,10 +170,25 @@ class TorchDriver(BasicDriver):
     def only_forward(self) -> None:
         self._hands_out_early = True
 
-    def tell_of(self, runs: Mapping[Any, NodeRun], before: Mapping[Any, State]) -> None:
-        """Have the Steps tell of a pass that has run: what each node did, in their order, and what
-        each leaf held ``before``."""
-        self._engine.has_run_as(runs, before)
+    def tell_of(
+        self,
+        runs: Mapping[Any, NodeRun],
+        before: Mapping[Any, State],
+        inside: Mapping[Any, tuple[Nested, ...]] = MappingProxyType({}),
+        result: Any = (),
+        error: BaseException | None = None,
+    ) -> None:
+        """Have the Steps tell of a pass that has run, by node of PyTorch: what each did, in their
+        order, what each leaf held ``before``, the passes ``inside``, and what came of it."""
+        of = self.call.roots[0].graph.nodes
+        self._engine.has_run_as(
+            {of[node]: run for node, run in runs.items()},
+            {of[node]: state for node, state in before.items()},
+            {of[node]: passes for node, passes in inside.items()},
+            result,
+            error,
+        )
+        self.read_only = _HAS_RUN
 
     def halt_within(self, nbytes: int) -> None:
         self._most_bytes = nbytes

@@ -16,7 +16,7 @@ from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import keeps_packed, runs_user_code, why_opaque
+from gradstep.engines.pytorch.nodes import keeps_packed, may_change, runs_user_code, why_opaque
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -77,7 +77,7 @@ class KeptRun:
     call adds to.
     """
 
-    def __init__(self, call: TorchCall, walked: _Walked, on_gradients: OnGradients | None) -> None:
+    def __init__(self, call: TorchCall, walked: Walked, on_gradients: OnGradients | None) -> None:
         self._call, self._nodes = call, walked.nodes
         self.whole = True
         self._steps_inside = False  # where a leaf has hooks that nobody knew of
@@ -250,7 +250,7 @@ class _Heard:
     what nodes send, and sums of several.  It holds ``copies`` of them where that is asked for."""
 
     def __init__(
-        self, call: TorchCall, walked: _Walked, on_gradients: OnGradients, *, copies: bool
+        self, call: TorchCall, walked: Walked, on_gradients: OnGradients, *, copies: bool
     ) -> None:
         self.whole = True  # else hearing failed
         self._nodes, self._on_gradients = walked.nodes, on_gradients
@@ -323,7 +323,7 @@ class _Heard:
         self._tell()
 
 
-class _Walked(NamedTuple):
+class Walked(NamedTuple):
     """The nodes behind some roots, their classes, and what each leads to; the nodes where leaves
     end the way, and the leaves."""
 
@@ -356,26 +356,28 @@ def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRu
     if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
-        walked = _walk(call.arguments.outputs)
+        walked = walk(call.arguments.outputs)
         if any(_why_opaque(kind).startswith("compiled") for kind in walked.kinds):
             return None
         if any(map(has_late_hooks, walked.leaves)):
             return None
         origins = current.get() or Origins()
-        if on_gradients is not None and any(
-            runs_user_code(node, origins) for node in (*walked.nodes, *walked.ends)
-        ):
-            return None
+        if on_gradients is not None:
+            nodes = [*walked.ends, *walked.nodes]  # hooks of leaves are found soonest
+            if any(may_change(node, origins) for node in nodes):
+                return None
+            if any(runs_user_code(node, origins) for node in nodes):
+                return None
         let_go_in_parts(walked.nodes, walked.edges)
     return KeptRun(call, walked, on_gradients)
 
 
-def _walk(roots: Any) -> _Walked:
+def walk(roots: Any) -> Walked:
     """Walk over the nodes behind some roots."""
     waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
     seen = {node for node in waiting if node is not None}
     waiting = list(seen)
-    walked = _Walked([], set(), [], [], [])
+    walked = Walked([], set(), [], [], [])
     nodes, kinds, edges, ends, leaves = walked
     while waiting:
         node = waiting.pop()

@@ -230,12 +230,20 @@ class ObservedEngine:
             return True
         return self._stage is Stage.OVER and self._error is None
 
-    def has_run_as(self, runs: Mapping[Any, NodeRun], before: Mapping[Any, State]) -> None:
-        """Take note of a pass that has run: what each node did, in their order, and what each leaf
-        held ``before``."""
+    def has_run_as(
+        self,
+        runs: Mapping[Any, NodeRun],
+        before: Mapping[Any, State],
+        inside: Mapping[Any, tuple[Nested, ...]],
+        result: Any,
+        error: BaseException | None,
+    ) -> None:
+        """Take note of a pass that has run: what each node did, in their order, what each leaf held
+        ``before``, the passes ``inside`` nodes, and what came of it."""
         self.runs = {self.index[node]: run for node, run in runs.items()}
+        self.inside = {self.index[node]: passes for node, passes in inside.items()}
         self.gradients.knew({self.index[node]: state for node, state in before.items()})
-        self._stage = Stage.OVER
+        self._stage, self.result, self._error = Stage.OVER, result, error
         self._take_real_order(0)
 
     def advance(

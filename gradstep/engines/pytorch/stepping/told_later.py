@@ -5,19 +5,15 @@ While it runs, hooks behind its nodes keep what they are given, and nothing is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from math import prod
-from sys import _getframe
-from types import FrameType
 from typing import Any, Final, NamedTuple
-from weakref import ref
 
 import torch
 
 from gradstep.contract.driver import Driver
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.entry import carry_out, is_engine_call
 from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, why_opaque
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -28,7 +24,6 @@ from gradstep.engines.pytorch.private import (
     hook_tables,
     is_shared_with_processes,
     metadata_of,
-    running_pass,
     saved_places,
     see_that_hooks_are_allowed,
     torch_c,
@@ -36,9 +31,9 @@ from gradstep.engines.pytorch.private import (
     unpack_hook,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
+from gradstep.engines.pytorch.stepping.node_runs import NodeRuns
 from gradstep.engines.pytorch.tensors import Copies, copy_of, shape_of
 from gradstep.guest.collector import collector_paused
-from gradstep.guest.fence import not_shown
 
 MOST: Final = 1 << 25
 """Bytes of the gradients of a pass that are kept at most."""
@@ -68,7 +63,7 @@ def told_later(call: TorchCall) -> Callable[[], Driver] | None:
     try:
         with collector_paused(), unobserved():
             walked = _walk(call)
-            if walked is None or not _are_small(walked):
+            if walked is None or not are_small(walked.nodes, walked.leaves, walked.senders, MOST):
                 return None
             kept = _KeptPass(call, walked)
     except RuntimeError:  # something is freed, or was changed
@@ -135,13 +130,19 @@ def _node_of(root: Any) -> Any:
     return root.grad_fn if isinstance(root, torch.Tensor) else root.node
 
 
-def _are_small(walked: _Walked) -> bool:
-    """Return whether the gradients that arrive at the nodes take :data:`MOST` bytes at most."""
-    left = MOST
-    for node in walked.nodes:
-        count = walked.senders[node]
-        if node in walked.leaves:
-            left -= walked.leaves[node].nbytes * (count + 1)
+def are_small(
+    nodes: Iterable[Any],
+    leaves: Mapping[Any, torch.Tensor],
+    senders: Mapping[Any, int],
+    most: int,
+) -> bool:
+    """Return whether the gradients that arrive at ``nodes`` take ``most`` bytes at most;
+    ``senders`` are how many edges lead to each."""
+    left = most
+    for node in nodes:
+        count = senders[node]
+        if node in leaves:
+            left -= leaves[node].nbytes * (count + 1)
             continue
         for described in metadata_of(node):
             shape = shape_of(described)
@@ -169,11 +170,12 @@ class _KeptPass:
             scalars = [x for x in told if isinstance(x, torch.Tensor) and TensorBase.numel(x) == 1]
         self._given: list[Any] = [*call.seeds, *scalars]
         self._seeds = [id(seed) for seed in call.seeds]
-        self._runs: dict[Any, tuple[Sequence[Any], tuple[Any, ...]]] = {}
+        taken_over = {  # where nobody else holds what becomes a .grad as it is
+            end for end, held in self._before.items() if held is None and walked.senders[end] == 1
+        }
+        self._runs = NodeRuns(walked.leaves, taken_over)
         self._told: list[tuple[Any, list[int], list[int], int]] = []
         self._copies = Copies(())
-        self._pass: int | None = None  # the engine's number of this pass
-        self._frame: FrameType | None = None  # that runs it
 
     def run(self) -> bool:
         """Carry out the call, unless there are hooks of the program's behind its nodes; returns
@@ -183,63 +185,27 @@ class _KeptPass:
             BaseException: what a node raised.
         """
         others: list[Any] = []
+        hooks = list(self._runs.hooks(self._walked.nodes, self._walked.following))
         with unobserved():
-            unhook = hook_nodes(self._hooks(), others)
+            unhook = hook_nodes(hooks, others)
         if others:
             unhook()
             return False
-        self._frame = _getframe()
         try:
-            carry_out(self._call.arguments)
+            self._runs.carry_out(self._call.arguments)
         finally:
-            self._frame = None  # a cycle
             unhook()
         with unobserved(), grad_enabled(False):
             self._keep_numbers()
         return True
 
-    def _hooks(self) -> list[tuple[Any, Any]]:
-        """List the hooks that keep what nodes are given, each with the method that registers it."""
-        walked = self._walked
-        # where nobody else holds what becomes a .grad as it is, the engine need not copy it
-        taken_over = {
-            end for end, held in self._before.items() if held is None and walked.senders[end] == 1
-        }
-        hooks = []
-        for node, following in zip(walked.nodes, walked.following, strict=True):
-            numbers = [nr for nr, (target, _) in enumerate(following) if target in taken_over]
-            hooks.append((node.register_hook, partial(self._after, node, numbers)))
-        return hooks
-
-    def _after(
-        self, node: Any, numbers: list[int], sent: Sequence[Any], arrived: tuple[Any, ...]
-    ) -> None:
-        try:
-            running = running_pass()
-            if running != self._pass or running is None:  # others may come upon its nodes
-                if self._pass is not None or not is_engine_call(_getframe(), self._frame):
-                    return
-                self._pass = running
-            if numbers:
-                sent = list(sent)
-                for nr in numbers:
-                    if sent[nr] is not None:
-                        sent[nr] = ref(sent[nr])  # until its leaf has run, which holds it then
-            self._runs[node] = sent, arrived
-        except Exception as error:
-            not_shown("what a node did", error)
-
     def _keep_numbers(self) -> None:
         """Keep copies of all that is told of: the program may change it from here on."""
-        given, leaves = self._given, self._walked.leaves
-        for node, (sent, arrived) in self._runs.items():
-            if type(sent) is list:
-                sent = [gradient() if type(gradient) is ref else gradient for gradient in sent]
-            held = leaves[node].grad if node in leaves else None
+        given = self._given
+        for node, (sent, arrived, _, held) in self._runs.take().items():
             given += (*sent, *arrived, held)
             self._told.append((node, [*map(id, sent)], [*map(id, arrived)], id(held)))
         self._copies = Copies(given)
-        self._runs.clear()
         given.clear()
 
     def driver(self) -> TorchDriver:
@@ -249,11 +215,9 @@ class _KeptPass:
         with unobserved():
             graph.put_back(call.roots, self._edges, walked.nodes, walked.kept, copy)
             driver = TorchDriver(call)
-        node_of = graph.nodes.__getitem__
         runs = {
-            node_of(node): (tuple(map(copy, sent)), tuple(map(copy, arrived)), 0.0, copy(held))
+            node: (tuple(map(copy, sent)), tuple(map(copy, arrived)), 0.0, copy(held))
             for node, sent, arrived, held in self._told
         }
-        before = self._before.items()
-        driver.tell_of(runs, {node_of(end): (held, held, 0) for end, held in before})
+        driver.tell_of(runs, {end: (held, held, 0) for end, held in self._before.items()})
         return driver

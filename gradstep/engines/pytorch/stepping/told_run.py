@@ -1,0 +1,143 @@
+"""A call in which code of the program's may run, and runs once; a driver can tell of it.
+
+It is told of before it returns to the program, if at all: nothing is copied but what the program's
+code may change in place.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from gradstep.contract.driver import Driver, Nested
+from gradstep.contract.protocol import OnGradients, values_of_call
+from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
+from gradstep.engines.pytorch.kept_graphs import free
+from gradstep.engines.pytorch.nodes import is_of_program, may_change, why_opaque
+from gradstep.engines.pytorch.origins import Origins, current
+from gradstep.engines.pytorch.private import (
+    dispatch_mode,
+    grad_enabled,
+    hook_nodes,
+    see_that_hooks_are_allowed,
+    torch_c,
+    unobserved,
+)
+from gradstep.engines.pytorch.releasing import let_go_in_parts
+from gradstep.engines.pytorch.stepping.driver import TorchDriver
+from gradstep.engines.pytorch.stepping.kept_run import Walked, measured, walk
+from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, has_late_hooks
+from gradstep.engines.pytorch.stepping.node_runs import NodeRuns
+from gradstep.engines.pytorch.stepping.told_later import are_small
+from gradstep.engines.pytorch.tensors import added
+from gradstep.guest.collector import collector_paused
+from gradstep.guest.fence import run_of
+
+MOST: Final = 1 << 29
+"""Bytes of the gradients of a pass that are kept at most."""
+Record = Callable[[TorchCall, list[Nested]], Any]
+
+
+class ToldRun:
+    """Carries out ``call``; see :class:`~gradstep.contract.protocol.ToldRun`."""
+
+    def __init__(self, call: TorchCall, walked: Walked, senders: Counter[Any], record: Record):
+        self._call, self._walked = call, walked
+        self._before = StatesBefore()
+        self._before.note(walked.leaves)
+        origins = current.get() or Origins()
+        nodes = [*walked.nodes, *walked.ends]
+        changing = {node for node in nodes if may_change(node, origins)}
+        leaves = dict(zip(walked.ends, walked.leaves, strict=True))
+        # a pass inside a Function may add to a leaf before
+        is_quiet = not (call.is_grad or any(map(is_of_program, walked.kinds)))
+        taken_over = {
+            end
+            for end, leaf in leaves.items()
+            if is_quiet and senders[end, 0] == 1 and leaf.grad is None and end not in changing
+        }
+        self._runs = NodeRuns(leaves, taken_over, changing)
+        hooks = self._runs.hooks(nodes, [*walked.edges, *[()] * len(leaves)])
+        self._record = record
+        self.result: Any = ()
+        self.error: Exception | None = None
+        if (noted := run_of(call.arguments.outputs)) is not None:
+            noted.release = self.release
+        with unobserved():
+            unhook = hook_nodes(list(hooks))
+        try:
+            given = call.arguments._replace(keep=True)
+            self.result = self._runs.carry_out(given, self._inside)
+        except Exception as error:
+            self.error = error
+        finally:
+            unhook()
+            self._took = self._runs.take()
+
+    def _inside(self, call: TorchCall) -> Any:
+        return self._record(call, self._runs.nested)
+
+    def tell(self, on_gradients: OnGradients) -> None:
+        """Tell of all gradients: what nodes sent, sums of several, and what the call made."""
+        with unobserved(), grad_enabled(False):
+            gradients = list({id(each): each for each in self._gradients()}.values())
+        on_gradients(gradients, measured(gradients, precisely=True))
+
+    def _gradients(self) -> Iterator[Any]:
+        edges = dict(zip(self._walked.nodes, self._walked.edges, strict=True))
+        sums: dict[Any, Any] = {}
+        for node, (sent, _, _, held) in self._took.items():
+            for to, gradient in zip(edges.get(node, ()), sent, strict=False):
+                if to[0] is None:
+                    continue
+                yield gradient
+                if gradient is not None and (there := sums.get(to)) is not None:
+                    gradient = added(there, gradient)
+                    yield gradient
+                sums[to] = gradient if gradient is not None else sums.get(to)
+            if held is not None:
+                yield held
+        returned = self.result if self._call.is_grad else None
+        made = values_of_call((), returned, self._before.leaves)
+        yield from (gradient for _, gradient in made if gradient is not None)
+
+    @property
+    def has_passes_inside(self) -> bool:
+        return bool(self._runs.inside)
+
+    def driver(self) -> Driver:
+        call = self._call
+        with collector_paused():
+            driver = TorchDriver(call)
+        driver.retain_graph()
+        states = zip(self._walked.ends, self._before.states, strict=True)
+        before = {end: state[1:] for end, state in states}
+        driver.tell_of(self._took, before, self._runs.inside, self.result, self.error)
+        return driver
+
+    def release(self) -> None:
+        if not self._call.keep:
+            whole = self.error is None
+            free(self._call, self._walked.nodes if whole else self._took, whole=whole)
+
+
+def told_run(call: TorchCall, record: Record) -> ToldRun | None:
+    """Carry out ``call``, keeping what its nodes do; None where that would be another call, or take
+    more than :data:`MOST` bytes, or where a session tells more of it."""
+    if call.inputs or call.graph or why_watched_only(call):
+        return None
+    if dispatch_mode() or torch_c.is_anomaly_enabled():
+        return None
+    with collector_paused(), unobserved():
+        walked = walk(call.arguments.outputs)
+        if any(why_opaque(kind).startswith("compiled") for kind in walked.kinds):
+            return None
+        if any(map(has_late_hooks, walked.leaves)):
+            return None
+        senders = Counter(to for following in walked.edges for to in following)
+        if not are_small(walked.nodes, {}, Counter(to for to, _ in senders.elements()), MOST):
+            return None
+        see_that_hooks_are_allowed(walked.nodes)
+        let_go_in_parts(walked.nodes, walked.edges)
+    return ToldRun(call, walked, senders, record)
