@@ -12,6 +12,7 @@ from types import CodeType
 from gradstep.graph.entries import SharedEntries
 from gradstep.graph.model import Graph, Source
 from gradstep.graph.saved_columns import SavedColumns
+from gradstep.guest.cells import cell_of
 
 
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
@@ -43,7 +44,9 @@ _MOST_DECORATORS = 20  # lines
 
 def portable(file: str, here: Path) -> str:
     """Return ``file`` as seen from ``here``, or from where Python found it; one that lies elsewhere
-    goes by its bare name."""
+    goes by its bare name; so does the cell of a notebook."""
+    if cell := cell_of(file):
+        return cell
     for place in (str(here), str(here.resolve()), *sorted(sys.path, key=len, reverse=True)):
         if place and file.startswith(f"{place.rstrip(os.sep)}{os.sep}"):
             return Path(file).relative_to(place).as_posix()

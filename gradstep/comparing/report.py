@@ -13,6 +13,7 @@ from gradstep.comparing.circumstances import Circumstance
 from gradstep.comparing.runs import Comparison, Difference, Divergence, Where
 from gradstep.comparing.values import Gap, Tolerance
 from gradstep.graph.model import Source
+from gradstep.guest.cells import place_in
 from gradstep.text import plural
 
 VERSION: Final = 1
@@ -202,7 +203,7 @@ def _listed(names: tuple[str, ...]) -> str:
 
 
 def _place(source: Source, here: Path) -> str:
-    return f"{portable(source.file, here)}:{source.line}"
+    return place_in(portable(source.file, here), source.line)
 
 
 def json_text(

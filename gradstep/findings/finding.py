@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Generic, Literal, NamedTuple, Self, Typ
 
 from gradstep.capturing.names import Names
 from gradstep.graph.model import Graph, Source
+from gradstep.guest.cells import is_cell
 from gradstep.guest.own_files import is_of_library
 from gradstep.text import in_shell, listed
 
@@ -29,7 +30,10 @@ class Program(NamedTuple):
         return cls(words[0], tuple(words[1:])) if words else cls()
 
     def command(self, verb: str, leaf: str = "") -> str:
-        """Return a command for this program: ``gradstep check --call 3 train.py --epochs 1``."""
+        """Return a command for this program: ``gradstep check --call 3 train.py --epochs 1``; for
+        the cell of a notebook, the line that it is to begin with."""
+        if is_cell(self.target):
+            return " ".join(["%%gradstep", verb, *filter(None, [leaf])])
         return f"gradstep {verb} {in_shell([self.target, *filter(None, [leaf]), *self.arguments])}"
 
 

@@ -44,6 +44,7 @@ from gradstep.findings.whole_run.conclusions import Conclusion, conclusions
 from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
 from gradstep.graph.model import Source
+from gradstep.guest.cells import is_cell, place_in
 from gradstep.guest.versions import versions
 from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
@@ -587,6 +588,8 @@ def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFac
             option = _options(calls, [finding], ()).get(finding.call, "1")
             call = f" --call {option}" if option != "1" else ""
             return program.command(f"why{call}", name)
+    if is_cell(program.target):
+        return ""  # the debugger needs a terminal
     is_grad = bool(calls) and all(call.kind == "grad" for call in calls)
     return program.command("debug --call grad:1" if is_grad else "debug")
 
@@ -667,4 +670,4 @@ def _fix_text(fix: Fix) -> str:
 
 def place_text(source: Source | None, here: Path, otherwise: str = "") -> str:
     """Return ``file:line`` as seen from ``here``, ``otherwise`` where there is none."""
-    return otherwise if source is None else f"{portable(source.file, here)}:{source.line}"
+    return otherwise if source is None else place_in(portable(source.file, here), source.line)

@@ -20,6 +20,7 @@ from pathlib import PurePath
 from typing import Any, Final, Literal, NamedTuple
 
 from gradstep.graph.statistics import Statistics
+from gradstep.guest.cells import cell_of, place_in
 from gradstep.records import SavedState
 
 __all__ = [
@@ -77,7 +78,7 @@ class Source(NamedTuple):
     @property
     def place(self) -> str:
         """Its file, without folders, and its number: ``train.py:12``."""
-        return f"{PurePath(self.file).name}:{self.line}"
+        return place_in(cell_of(self.file) or PurePath(self.file).name, self.line)
 
 
 Owner = Literal["", "parameter", "buffer"]

@@ -14,12 +14,14 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from linecache import getlines
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from gradstep.guest.cells import is_cell
 from gradstep.guest.fence import variables_in
 from gradstep.program.errors import ProgramError, ScriptDone, ScriptExited, ScriptFailed
 from gradstep.program.refused_pass import findings_of, note_of
@@ -105,6 +107,9 @@ def load_main(target: Target) -> tuple[ModuleType, CodeType]:
         main.__file__ = str(target.path.absolute())
         return main, load_source(target.path)
     name = target.place
+    if is_cell(name):  # whose lines stand where those of files do
+        main.__file__ = name
+        return main, compile("".join(getlines(name)), name, "exec", dont_inherit=True)
     spec = _spec_of(name)
     if spec.submodule_search_locations is not None:
         try:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from gradstep.guest.cells import is_cell
 from gradstep.program.errors import BadTarget, ProgramError
 from gradstep.text import did_you_mean, in_shell
 
@@ -23,6 +24,7 @@ RECORDING = ".gsr"
 class Target(NamedTuple):
     """A file (``train.py``) or a module (``package.train``), and what to take from it; with the
     ``name`` "" it is run whole, a module as ``python -m`` does. A recording (``run.gsr``) is read.
+    The place of a cell of a notebook is its name, ``Cell In[3]``.
     """
 
     place: str
@@ -66,13 +68,16 @@ class Target(NamedTuple):
         return f"{stem}-{self.name}" if self.name else stem
 
     def with_arguments(self, arguments: Sequence[str]) -> str:
-        """Return what a command for it is given: ``train.py --epochs 1``."""
+        """Return what a command for it is given: ``train.py --epochs 1``; "" for a cell, of which a
+        shell knows nothing."""
+        if is_cell(self.place):
+            return ""
         return in_shell([str(self), *arguments])
 
     def __str__(self) -> str:
         if self.name:
             return f"{self.place}:{self.name}"
-        return self.place if self.path else f"-m {self.place}"
+        return self.place if self.path or is_cell(self.place) else f"-m {self.place}"
 
 
 def picture_name(path: Path) -> str:
@@ -104,7 +109,7 @@ def parse_target(text: str, *, module: bool = False) -> Target:
         if not _is_dotted(text):
             raise BadTarget(f"-m takes package.module, not '{text}'")
         return Target(text)
-    if text.endswith(RECORDING):
+    if text.endswith(RECORDING) or is_cell(text):
         return Target(text)
     file = re.fullmatch(r"(?P<place>.+?\.py)(?::(?P<name>.*))?", text, re.DOTALL)
     if file and not file["name"]:

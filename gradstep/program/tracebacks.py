@@ -56,9 +56,14 @@ def call_hook(hook: Callable[..., object], error: BaseException) -> None:
     # rebuilt, since Python's own hook and those that defer to it walk the traceback themselves
     place = traceback_of_program(error.__traceback__)
     error = error.with_traceback(place)
+    context = error.__context__
     try:
         with our_frames_hidden():
-            hook(type(error), error, place)
+            try:
+                raise error
+            except BaseException:  # that of IPython asks sys.exc_info(), which is ours else
+                error.__context__ = context
+                hook(type(error), error.with_traceback(place), place)
     except Exception as problem:
         if sys.stderr is not None:
             shown = user_traceback(problem), user_traceback(error)

@@ -58,16 +58,17 @@ or two runs differ
 Run = Callable[[argparse.Namespace], int]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; returns the exit code that the process is to end with."""
+def main(arguments: Sequence[str] | None = None, run: Run | None = None) -> int:
+    """Carry out the command, by ``run`` where that is given; returns the exit code that the process
+    is to end with."""
     output.begin(ranks.prefix())
-    return output.end(_run(sys.argv[1:] if arguments is None else list(arguments)))
+    return output.end(_run(sys.argv[1:] if arguments is None else list(arguments), run))
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], run: Run | None) -> int:
     try:
-        run, options = _parse(arguments)
-        return run(options)
+        own, options = _parse(arguments)
+        return (run or own)(options)
     except Answered:
         return ExitCode.FINE
     except (KeyboardInterrupt, Exception) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -44,21 +45,24 @@ def test_a_cell_is_run_under_a_command_and_shares_the_variables_of_the_notebook(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     variables: dict[str, Any] = {"x": torch.tensor([0.0, 4.0], requires_grad=True)}
+    leaf = torch.tensor(2.0, requires_grad=True)
     code = "import autograd_core as torch\nroot = x.sqrt()\n(root * x).sum().backward()\n"
-    assert run_cell("check", [], code, variables) is None
-    said = capsys.readouterr().out
+    report = run_cell("check", [], code, variables, 7)
+    assert capsys.readouterr().out == ""
+    said = report.text()
     assert "[not-finite]" in said
-    assert "cell.py:2" in said
-    assert said.startswith("cell.py: 1 warning")
-    assert "next:" not in said  # debug needs a terminal
+    assert "Cell In[7], line 3" in said  # the first one has the magic
+    assert "    3 | root = x.sqrt()\n" in said
+    assert said.startswith("Cell In[7]: 1 warning")
+    assert report.next == "%%gradstep debug --fail-on nan,inf"
+    assert run_cell("check", [], "(w * 2).backward()", variables | {"w": leaf}).next == ""
     assert variables["root"].tolist() == [0.0, 2.0]
     assert "__name__" not in variables
     assert run_cell("why", ["x"], code, variables) is None
     assert "x.grad is nan" in capsys.readouterr().out
     variables["w"] = torch.tensor(2.0, requires_grad=True)
     cut = "v = w.detach().requires_grad_()\n(v * w.item()).backward()"
-    assert run_cell("check", [], cut, variables) is None
-    assert "next: %%gradstep why w" in capsys.readouterr().out
+    assert run_cell("check", [], cut, variables).next == "%%gradstep why w"
     picture = run_cell("render", ["--view", "backward"], code, variables)
     assert "Backward graph of" in picture.text
     assert run_cell("film", [], code, variables).data.startswith(b"<svg")
@@ -111,25 +115,41 @@ z""",
     "%%gradstep render\nloss = (x * 3).sin()\nloss.backward()",
     "loss",
     "gradstep.check(z)",
+    "session = Session(z)\nsession",
+    "session.do('next 2');",
+    "%gradstep check train.py",
+    "%%gradstep record -o run.gsr\nfor step in range(3):\n    (x * step).sin().backward()",
+    "%gradstep check --format json run.gsr",
+    "%gradstep explain cut",
+    "import gradstep\nwith gradstep.watch() as run:\n    (x.detach() * x).backward()\nrun.report()",
+    "%%gradstep check\n1 +",
     "%unload_ext gradstep\ncapture(z)",
 ]
 
 
 @pytest.mark.documents
 def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reason = "nbclient or ipykernel is not installed (the extra 'docs' has them)"
     nbclient = pytest.importorskip("nbclient", reason=reason)
     nbformat = pytest.importorskip("nbformat", reason=reason)
     pytest.importorskip("ipykernel", reason=reason)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import autograd_core as torch\nx = torch.tensor(0.0, requires_grad=True)\n"
+        "(x.sqrt() * x).backward()\n"
+    )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
     nbclient.NotebookClient(notebook, startup_timeout=LIMIT).execute()
 
     def shown(cell: int) -> dict[str, Any]:
         ((output),) = notebook.cells[cell].outputs
         return dict(output["data"])
+
+    def printed(cell: int) -> str:
+        return "".join(output.get("text", "") for output in notebook.cells[cell].outputs)
 
     assert set(shown(0)) == {"text/plain"}
     assert shown(0)["text/plain"].startswith("tensor(1.386")
@@ -141,13 +161,26 @@ def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     assert "graph of z" in shown(5)["text/html"]
     assert "0 of 3 nodes have run" in shown(6)["text/html"]
     assert "0 of 3 nodes have run" in shown(7)["text/html"]
-    assert "[not-finite]" in "".join(output.get("text", "") for output in notebook.cells[8].outputs)
+    assert "[not-finite]" in shown(8)["text/html"]
+    assert "Cell In[9], line 2" in shown(8)["text/plain"]
     assert "graph of loss" in notebook.cells[9].outputs[-1]["data"]["text/html"]
     assert shown(10)["text/plain"].startswith("tensor(-0.279")
     assert shown(11)["text/html"].startswith("<pre>z: ")
     assert "looked at: the graph of z" in shown(11)["text/plain"]
-    assert "text/html" not in shown(12)
-    assert shown(12)["text/plain"].startswith("<Graph of z: ")
+    assert "2 of 3 nodes have run" in shown(12)["text/html"]  # drawn again
+    assert not notebook.cells[13].outputs
+    assert "[not-finite]" in shown(14)["text/html"]
+    assert "train.py:3" in shown(14)["text/plain"]
+    assert "run.gsr: 3 calls" in printed(15)
+    assert json.loads(printed(16))["target"] == "run.gsr"
+    assert printed(17).startswith("[cut] ")
+    assert "Cell In[19], line 3" in shown(18)["text/plain"]
+    (failed,) = notebook.cells[19].outputs
+    assert "SyntaxError" in str(failed)
+    assert "ScriptFailed" not in str(failed)
+    assert "Cell In[20], line 2" in str(failed).replace('"', "").replace(":2", ", line 2")
+    assert "text/html" not in shown(20)
+    assert shown(20)["text/plain"].startswith("<Graph of z: ")
 
 
 EXAMPLE = '''"""

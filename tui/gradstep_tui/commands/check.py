@@ -96,14 +96,35 @@ def run(options: argparse.Namespace) -> int:
     own exit code."""
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
+    if target.is_recording and options.arguments:
+        _require_codes(options.ignore)
+        return _check_ranks([options.target, *options.arguments], options)
+    if (options.verify or options.fix) and rank_and_size()[1] > 1:
+        raise Failure(
+            "--verify and --fix run the program again, which a process of a job cannot do alone; "
+            "check it in one process",
+            ExitCode.USAGE,
+        )
+    place = None if options.output is None else writable(Path(options.output))
+    begun = time.monotonic()
+    is_data = options.diff or (options.format == "json" and place is None)
+    with stdout_kept_free() if is_data else nullcontext():
+        report, failure = report_of(options, target)
+    if (options.verify or options.fix) and not target.is_recording:
+        took = time.monotonic() - begun
+        report = tried(report, target, options.arguments, took, _looking_as(options))
+    code = _show(report, target, options, failure, place)
+    if options.fix and (count := make(report)):
+        output.say(f"made {plural(count, 'fix', 'fixes')}")
+    return code
+
+
+def report_of(options: argparse.Namespace, target: Target) -> tuple[Report, ProgramFailure | None]:
+    """Run a TARGET, or read it, and return the report on it, and how it failed."""
     _require_codes(options.ignore)
     if target.is_recording:
-        if options.arguments:
-            return _check_ranks([options.target, *options.arguments], options)
-        report = report_on_file(Path(target.place), options.ignore)
-        return _show(report, target, options, None)
+        return report_on_file(Path(target.place), options.ignore), None
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
-
     program = Program(str(target), tuple(options.arguments))
 
     def tell(certain: Finding) -> None:
@@ -115,25 +136,9 @@ def run(options: argparse.Namespace) -> int:
         selected, options.derivatives, options.calls, options.seconds, tells,
         tells_failure=options.format == "json",
     )  # fmt: skip
-    if (options.verify or options.fix) and rank_and_size()[1] > 1:
-        raise Failure(
-            "--verify and --fix run the program again, which a process of a job cannot do alone; "
-            "check it in one process",
-            ExitCode.USAGE,
-        )
-    place = None if options.output is None else writable(Path(options.output))
-    begun = time.monotonic()
-    is_data = options.diff or (options.format == "json" and place is None)
-    with stdout_kept_free() if is_data else nullcontext():
-        checked = check_run(target, options.arguments, asked)
+    checked = check_run(target, options.arguments, asked)
     report = report_on(target, options.arguments, checked, asked, options.ignore)
-    if options.verify or options.fix:
-        took = time.monotonic() - begun
-        report = tried(report, target, options.arguments, took, _looking_as(options))
-    code = _show(report, target, options, checked.ran.failure, place)
-    if options.fix and (count := make(report)):
-        output.say(f"made {plural(count, 'fix', 'fixes')}")
-    return code
+    return report, checked.ran.failure
 
 
 def _looking_as(options: argparse.Namespace) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gradstep.contract.lookup import unreadable
 from gradstep.graph.statistics import format_bytes
+from gradstep.guest.cells import is_cell
 from gradstep.guest.fence import has_failed
 from gradstep.program.process import run_as_main
 from gradstep.program.recording import Recording, flight_of, record_target, schedule_of
@@ -96,7 +97,8 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.FINE
     recording = Recording(
         path, schedule, flight, max_size=options.max_size, sources=options.sources,
-        command=(str(target), *options.arguments), folder=target.folder,
+        command=() if is_cell(target.place) else (str(target), *options.arguments),
+        folder=target.folder,
     )  # fmt: skip
     failure = record_target(target, options.arguments, recording)
     if recording.file is not None:

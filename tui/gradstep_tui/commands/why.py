@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from gradstep.console.session import Session
+from gradstep.findings.finding import Program
 from gradstep.findings.reports.formatting import Row
 from gradstep.findings.reports.why import Explanation, explain
 from gradstep.findings.reports.why.afterwards import WILL_NOT_CHANGE, Afterwards
@@ -62,8 +63,8 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
-    program = target.with_arguments(options.arguments)
-    hint = f"only call 1 was looked at; gradstep check {program} looks at all of them"
+    all_calls = Program(str(target), tuple(options.arguments)).command("check")
+    hint = f"only call 1 was looked at; {all_calls} looks at all of them"
     return why_target(
         target,
         options.leaf,
