@@ -5,7 +5,7 @@ This module has the names that programs need. ``python -m gradstep`` runs the ``
 
 from __future__ import annotations
 
-from gradstep.contract.registry import WHOLE_PARAMETERS, register
+from gradstep.contract.registry import PAGES, WHOLE_PARAMETERS, register
 
 register(
     "autograd_core", "gradstep.engines.native:NATIVE",
@@ -19,6 +19,7 @@ register(
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
 WHOLE_PARAMETERS["torch.distributed.fsdp"] = "gradstep.engines.pytorch.private:gathered_parameters"
+PAGES["report"] = "gradstep_viz.report:PAGES"
 
 # Each name is imported when it is first used, so typing is named rather than imported.
 TYPE_CHECKING = False

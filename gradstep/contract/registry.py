@@ -21,6 +21,10 @@ WHOLE_PARAMETERS: dict[str, str] = {}
 """By the name of a module that cuts parameters into parts: the home of a function that yields, for
 an ``nn.Module``, each part with the whole parameter that ops use in its place."""
 
+PAGES: dict[str, str] = {}
+"""By what they show: the home of what writes it as a page. Pictures are above all that they show.
+"""
+
 
 def register(library: str, home: str, *tensors: str, tracing: str = "", insides: str = "") -> None:
     """Have tensors of ``library`` read by the engine at ``home``, which is loaded with the first of

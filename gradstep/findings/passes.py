@@ -3,7 +3,7 @@ more in a session that stops where that began."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -163,6 +163,7 @@ def run_pass(
     *,
     explains: bool = True,
     ends: bool = True,
+    look: Callable[[PassSession], None] = lambda session: None,
 ) -> Passed:
     """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
     gradients that it makes are finite.
@@ -171,6 +172,7 @@ def run_pass(
         explains: find out where that began; the pass then runs twice.
         ends: the program does not go on behind gradients that are not finite; else its hooks and
             functions do not run twice.
+        look: is given the session that explains it, at its end.
 
     Raises:
         Exception: whatever the pass raises.
@@ -204,7 +206,10 @@ def run_pass(
 
     def explained() -> Reason:
         try:
-            return _explained(session, trouble)
+            reason = _explained(session, trouble)
+            session.jump(session.length)
+            look(session)
+            return reason
         finally:
             session.finish()
 

@@ -5,18 +5,21 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from html import escape
 from math import isfinite
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
+from gradstep.capturing import capture
 from gradstep.capturing.names import Names
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.sources import portable
+from gradstep.contract.registry import PAGES, load
 from gradstep.findings.as_data import (
     IGNORED,
     Raised,
@@ -31,7 +34,15 @@ from gradstep.findings.as_data import (
 )
 from gradstep.findings.checking import NodeCheck, check_derivatives
 from gradstep.findings.explanations import MEANINGS
-from gradstep.findings.facts import Facts, Forward, Graphs, Numbers, Objects
+from gradstep.findings.facts import (
+    LARGEST_DRAWN,
+    MOST_DRAWN,
+    Facts,
+    Forward,
+    Graphs,
+    Numbers,
+    Objects,
+)
 from gradstep.findings.finding import SEVERITIES, Finding, Fix, Level, Program, Severity
 from gradstep.findings.linting import findings_of
 from gradstep.findings.listing import Listing
@@ -43,11 +54,12 @@ from gradstep.findings.rules.run.not_finite import InCall
 from gradstep.findings.whole_run.conclusions import Conclusion, conclusions
 from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
-from gradstep.graph.model import Source
+from gradstep.graph.model import Graph, Source
 from gradstep.guest.cells import is_cell, place_in
 from gradstep.guest.versions import versions
 from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
+from gradstep.recording.run import graph_of
 from gradstep.text import plural
 
 if TYPE_CHECKING:
@@ -128,6 +140,8 @@ class Report:
             backward pass.
         error: what ended the function, or the block, that was looked at.
         in_python: whether it was asked for in Python, and not by a command.
+        graphs: by the indices of their calls, graphs to be drawn.
+        opened: gives the facts of the calls while somebody reads them, None where there are none.
     """
 
     target: str
@@ -154,6 +168,8 @@ class Report:
     derivatives: Listing[NodeCheck] = field(default_factory=Listing)
     error: BaseException | None = None
     in_python: bool = False
+    graphs: Mapping[int, Graph] = field(default_factory=dict)
+    opened: Callable[[], AbstractContextManager[Run]] | None = None
 
     @property
     def failure(self) -> str:
@@ -184,21 +200,32 @@ class Report:
         return self.text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(self.text())}</pre>"
+        return _page_writer().part(self, Path.cwd())
+
+    def html(self, here: Path | None = None, *, is_live: bool = False) -> str:
+        """Return the report as a page, with pictures: one file that needs nothing else. One that
+        ``is_live`` is loaded again and again, as it will be written anew."""
+        return _page_writer().page(self, here or Path.cwd(), is_live=is_live)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report to a file: a page (``.html``), data (``.json``) or text.
+
+        Raises:
+            VizError: reports are not written in such a format, a file is there that gradstep has
+                not written, or none can be written.
+        """
+        return _page_writer().save(self, Path(path))
 
     def text(self, here: Path | None = None, *, everything: bool = False) -> str:
         """Return the report for a person, with the notes if ``everything``; files are named as seen
         from ``here``, by default the current directory."""
         here = here or Path.cwd()
         bad, notes = self.bad, len(self.findings) - len(self.bad)
-        counts = Counter(finding.severity for finding in bad)
-        kinds: tuple[Severity, ...] = ("error", "warning")
-        totals = ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
-        blocks = [f"{self.target}: {totals or self._nothing()}"]
+        blocks = [f"{self.target}: {self.verdict()}"]
         blocks += [
             "\n".join(
                 [
-                    finding_text(finding, here, marked(finding), self._fix(finding)),
+                    finding_text(finding, here, marked(finding), self._fix_rows(finding)),
                     *([f"  in {finding.call}"] if finding.call else []),
                 ]
             )
@@ -217,15 +244,19 @@ class Report:
         last += [f"next: {self.next}"] if self.next else []
         return "\n\n".join([*blocks, "\n".join(last)])
 
-    def _nothing(self) -> str:
-        """Say that nothing was found, and no more than that."""
+    def verdict(self) -> str:
+        """Say how much was found; or that nothing was, and no more than that."""
+        counts = Counter(finding.severity for finding in self.bad)
+        kinds: tuple[Severity, ...] = ("error", "warning")
+        if counts:
+            return ", ".join(plural(counts[kind], kind) for kind in kinds if counts[kind])
         until = f" before {self.failure}" if self.failure else ""
         if not self.is_recorded:
             return f"nothing suspicious was found{until}"
-        counts = Counter(rule.words for rule in self.not_run)
+        needs = Counter(rule.words for rule in self.not_run)
         lacking = [
             f"{plural(count, 'rule')} need{'s' * (count == 1)} {words}"
-            for words, count in counts.most_common()
+            for words, count in needs.most_common()
         ]
         return "; ".join([f"nothing found in what the recording holds{until}", *lacking])
 
@@ -242,18 +273,22 @@ class Report:
         """Return the errors and warnings whose fixes may be made."""
         return [finding for finding in self.bad if self.level(finding) in ("safe", "unsafe")]
 
-    def _fix(self, finding: Finding) -> list[str]:
-        """Say what is known of the fix of a finding."""
+    def of_fix(self, finding: Finding) -> str:
+        """Say what is known of the fix of a finding, "" where it has none."""
         match self.level(finding), self.verdicts.get(finding):
             case None, _:
-                return []
+                return ""
             case "safe", _:
-                return ["  fix: safe, verified"]
+                return "safe, verified"
             case "unsafe", _:
-                return ["  fix: unsafe, not tried"]
+                return "unsafe, not tried"
             case _, str(verdict):
-                return [f"  fix: only shown, not verified: {verdict}"]
-        return ["  fix: only shown"]
+                return f"only shown, not verified: {verdict}"
+        return "only shown"
+
+    def _fix_rows(self, finding: Finding) -> list[str]:
+        known = self.of_fix(finding)
+        return [f"  fix: {known}"] if known else []
 
     def lines(self, here: Path) -> str:
         """Return one line for each error and warning, as compilers print them."""
@@ -335,6 +370,27 @@ class Report:
         }
 
 
+class PageWriter(Protocol):
+    """Writes reports with pictures."""
+
+    def page(self, report: Report, here: Path, *, is_live: bool) -> str:
+        """Return a page."""
+        ...
+
+    def part(self, report: Report, here: Path) -> str:
+        """Return the same as a part of another page."""
+        ...
+
+    def save(self, report: Report, path: Path) -> Path:
+        """Write a file in the format that its name says."""
+        ...
+
+
+def _page_writer() -> PageWriter:
+    writer: PageWriter = load(PAGES["report"])
+    return writer
+
+
 class NotRun(NamedTuple):
     """A rule that did not run: the code that it yields, and what it needs, by name and in words."""
 
@@ -413,6 +469,7 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
         tuple(facts.looked_at), _options(calls, findings, symptoms), scope.program.arguments,
         scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
+        graphs=facts.graphs, opened=lambda: nullcontext(facts.run),
     )  # fmt: skip
 
 
@@ -439,7 +496,7 @@ def report_on_graph(roots: Any, names: Names, ignored: Collection[str]) -> Repor
             NotSeen("other_calls", "what only a run shows (gradstep.watch)"),
         ),
         f"gradstep.why({name}, {leaf!r})" if leaf else f"gradstep.Session({name})",
-        derivatives=nodes, in_python=True,
+        derivatives=nodes, in_python=True, graphs={1: capture(tensors, "both", names=names)},
     )  # fmt: skip
 
 
@@ -464,7 +521,18 @@ def report_on_recording(run: FileRun, target: str, ignored: Collection[str]) -> 
         able, unable, overview(run), symptoms, tuple(facts.looked_at),
         _options(calls, findings, symptoms), tuple(run.header.command[1:]),
         versions={**run.header.versions, **run.header.engines}, is_recorded=True,
+        graphs=_graphs(run, findings, facts.looked_at), opened=lambda: FileRun(run.path),
     )  # fmt: skip
+
+
+def _graphs(run: Run, findings: Sequence[Finding], indices: Sequence[int]) -> dict[int, Graph]:
+    """Return the graphs of a recording that are to be drawn: of calls in which something was found,
+    and of some others."""
+    titles = {finding.call for finding in findings if finding.is_bad}
+    first = [index for index in run.full if run.call(index).title in titles]
+    chosen = [index for index in dict.fromkeys([*first, *indices])
+              if (run.call(index).nodes or 0) <= LARGEST_DRAWN]  # fmt: skip
+    return {index: graph_of(run, index) for index in chosen[:MOST_DRAWN]}
 
 
 def _raised_in(call: CallFacts) -> Raised:

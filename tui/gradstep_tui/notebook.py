@@ -220,7 +220,7 @@ def _check(options: argparse.Namespace, reports: list[Any]) -> int:
     target = parse_target(options.target, module=options.module)
     is_more = options.output or options.diff or options.verify or options.fix or options.quiet
     is_job = target.is_recording and options.arguments
-    if options.format != "text" or options.everything or is_more or is_job:
+    if options.format or options.everything or is_more or is_job:
         return check.run(options)
     report, failure = check.report_of(options, target)
     reports.append(report)

@@ -16,7 +16,7 @@ from gradstep.contract.op_records import Origin, Record, reachable
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.finding import Reason, Rule
-from gradstep.graph.model import Source
+from gradstep.graph.model import Graph, Source
 from gradstep.guest.fence import NewFailures
 from gradstep.records import BackwardCall, Node
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from gradstep.recording.facts import CallFacts
     from gradstep.recording.run import Run
 
+LARGEST_DRAWN: Final = 20_000
+"""Nodes of a graph that is kept to be drawn."""
+MOST_DRAWN: Final = 8
 FIRST_LOOKS: Final = 2
 """Calls of a line in which leaves are looked at: in the second, those that a step made."""
 
@@ -161,6 +164,7 @@ class Facts:
         given: what is known of the run.
         looked_at: the indices of the calls that were looked at closely.
         seen: what was found in each call, with its title, the first of each mistake.
+        graphs: by their indices, the graphs of some calls with what flowed there, to be drawn.
         dry_runs: how many calls depend on memory that nobody has written.
         failures: what a defect of ours has lost outside of the calls that were looked at.
     """
@@ -173,6 +177,7 @@ class Facts:
         self._names = Names()
         self.looked_at: list[int] = []
         self.seen: list[tuple[str, Reason]] = []
+        self.graphs: dict[int, Graph] = {}
         self.dry_runs = 0
         self.failures = NewFailures()
         self._gathered: dict[type[Fact], Fact] = {}

@@ -14,9 +14,19 @@ from weakref import ref
 from gradstep.capturing.names import Names
 from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import engine_of_call, numbers_of, running_of
+from gradstep.debugger.history.observed_pass import graph_of_call
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.checking import Progress
-from gradstep.findings.facts import LIVE, Fact, Facts, Given, Look, lacking
+from gradstep.findings.facts import (
+    LARGEST_DRAWN,
+    LIVE,
+    MOST_DRAWN,
+    Fact,
+    Facts,
+    Given,
+    Look,
+    lacking,
+)
 from gradstep.findings.facts.history import is_nothing
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Reason, Rule
@@ -285,7 +295,10 @@ class Watch:
             if is_finite:
                 return True
         if passed is None:
-            passed = run_pass(call, names, number, explains=explains, ends=self.facts.is_whole)
+            passed = run_pass(
+                call, names, number, explains=explains, ends=self.facts.is_whole,
+                look=partial(self._keep_graph, look),
+            )  # fmt: skip
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add((call.line, call.is_grad))
@@ -302,6 +315,16 @@ class Watch:
             seen[:] = [(title, passed.scaling.softened(reason, call)) for title, reason in seen]
         return passed.answer
 
+    def _keep_graph(self, look: Look, session: PassSession) -> None:
+        """Keep the graph of a call that a session has run to its end."""
+        if len(session.order) > LARGEST_DRAWN or len(self.facts.graphs) == MOST_DRAWN:
+            return
+        with within_fence("the graph of a call"):
+            self.facts.graphs[look.facts.index] = graph_of_call(
+                session.backward_call, "both", session.names, session.steps, session.order,
+                session.effects,
+            )  # fmt: skip
+
     def _ask(
         self, look: Look, session: PassSession, *, explains: bool
     ) -> tuple[bool, Passed | None]:
@@ -317,6 +340,7 @@ class Watch:
             session.jump(session.length)
             if session.cursor.error is not None:  # the pass raises it when it ends, or it is ours
                 return True, None
+            self._keep_graph(look, session)
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]

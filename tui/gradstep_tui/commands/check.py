@@ -24,8 +24,8 @@ from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.check_fixes import diff_of, make, tried
-from gradstep_tui.commands.check_run import Asked, check_run, report_on
-from gradstep_tui.destination import stdout_kept_free, writable
+from gradstep_tui.commands.check_run import Asked, RunChecked, check_run, report_on
+from gradstep_tui.destination import Destination, stdout_kept_free, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS, TARGET, words
@@ -45,6 +45,7 @@ examples:
   gradstep check train.py
   gradstep check --for 60s train.py --epochs 1
   gradstep check --ignore stale-grad,dead-units train.py --epochs 1
+  gradstep check -o report.html train.py       a page of the run
   gradstep check -q models/net.py:loss
   gradstep check run.rank*.gsr                 all processes of a job
 """
@@ -75,9 +76,11 @@ def parser() -> TargetParser:
         "unreached,stale-grad")  # fmt: skip
     add("--all", dest="everything", action="store_true",
         help="also list notes")  # fmt: skip
-    add("--format", choices=["text", "json"], default="text",
-        help="json: one document, described by gradstep schema check")  # fmt: skip
-    add("-o", dest="output", metavar="FILE", help="write the report to FILE")
+    add("--format", choices=["text", "json", "html"],
+        help="html: a page with pictures; json: one document, described by gradstep schema check "
+        "(default: the suffix of FILE, else text)")  # fmt: skip
+    add("-o", dest="output", metavar="FILE", help="write the report to FILE, or - for standard "
+        "output; a page, report.html, is written anew while the run goes on")  # fmt: skip
     add("--diff", action="store_true",
         help="print the fixes as a patch, for git apply or patch -p1, and no report; not those "
         "that are only shown")  # fmt: skip
@@ -94,33 +97,37 @@ def parser() -> TargetParser:
 def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep check``: FOUND where there is an error or a warning; else the program's
     own exit code."""
-    chooses_this_process(options.on_rank)
+    saves = chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
+    _require_codes(options.ignore)
+    destination = _destination(target, options, saves=saves)
     if target.is_recording and options.arguments:
-        _require_codes(options.ignore)
-        return _check_ranks([options.target, *options.arguments], options)
+        return _check_ranks([options.target, *options.arguments], options, destination)
     if (options.verify or options.fix) and rank_and_size()[1] > 1:
         raise Failure(
             "--verify and --fix run the program again, which a process of a job cannot do alone; "
             "check it in one process",
             ExitCode.USAGE,
         )
-    place = None if options.output is None else writable(Path(options.output))
     begun = time.monotonic()
-    is_data = options.diff or (options.format == "json" and place is None)
-    with stdout_kept_free() if is_data else nullcontext():
-        report, failure = report_of(options, target)
+    is_data = options.diff or (options.format == "json" and destination is None)
+    kept = nullcontext() if destination is None else destination.kept_free()
+    with stdout_kept_free() if is_data else kept:
+        report, failure = report_of(options, target, destination)
     if (options.verify or options.fix) and not target.is_recording:
         took = time.monotonic() - begun
         report = tried(report, target, options.arguments, took, _looking_as(options))
-    code = _show(report, target, options, failure, place)
+    code = _show(report, target, options, failure, destination)
     if options.fix and (count := make(report)):
         output.say(f"made {plural(count, 'fix', 'fixes')}")
     return code
 
 
-def report_of(options: argparse.Namespace, target: Target) -> tuple[Report, ProgramFailure | None]:
-    """Run a TARGET, or read it, and return the report on it, and how it failed."""
+def report_of(
+    options: argparse.Namespace, target: Target, destination: Destination | None = None
+) -> tuple[Report, ProgramFailure | None]:
+    """Run a TARGET, or read it, and return the report on it, and how it failed. A page has its
+    ``destination``: it is written while the TARGET runs."""
     _require_codes(options.ignore)
     if target.is_recording:
         return report_on_file(Path(target.place), options.ignore), None
@@ -134,11 +141,51 @@ def report_of(options: argparse.Namespace, target: Target) -> tuple[Report, Prog
     tells = None if options.quiet else tell
     asked = Asked(
         selected, options.derivatives, options.calls, options.seconds, tells,
-        tells_failure=options.format == "json",
+        tells_failure=options.format in ("json", "html"),
     )  # fmt: skip
-    checked = check_run(target, options.arguments, asked)
-    report = report_on(target, options.arguments, checked, asked, options.ignore)
-    return report, checked.ran.failure
+
+    def report(checked: RunChecked) -> Report:
+        return report_on(target, options.arguments, checked, asked, options.ignore)
+
+    if destination is None or destination.path is None or options.format != "html":
+        checked = check_run(target, options.arguments, asked)
+    else:
+        # late, as all that draws
+        from gradstep_tui.commands.check_page import LivePage
+
+        with LivePage(destination.path, target.folder) as page:
+            checked = check_run(
+                target, options.arguments, asked, lambda known: page.update(lambda: report(known()))
+            )
+    return report(checked), checked.ran.failure
+
+
+def _destination(target: Target, options: argparse.Namespace, *, saves: bool) -> Destination | None:
+    """Return what ``-o`` names, if it is given, and choose the format of the report.
+
+    Raises:
+        VizError: no report is written in such a format, or a file is there that gradstep has not
+            written.
+    """
+    if options.output is None:
+        options.output = "-" if options.format == "html" else None
+        options.format = options.format or "text"
+    if options.output is None:
+        return None
+    # late: the report in a terminal need not wait for what draws
+    from gradstep_viz.output.files import require_replaceable
+    from gradstep_viz.report import MARK, report_format
+
+    if options.output != "-":
+        options.format = report_format(Path(options.output), options.format)
+
+    def place(path: Path) -> Path:
+        resolved = writable(path)
+        if options.format == "html":
+            require_replaceable(path, MARK)
+        return resolved
+
+    return Destination.of(options.output, options.on_rank, saves, target.files(), place)
 
 
 def _looking_as(options: argparse.Namespace) -> list[str]:
@@ -150,7 +197,9 @@ def _looking_as(options: argparse.Namespace) -> list[str]:
     ]
 
 
-def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
+def _check_ranks(
+    names: Sequence[str], options: argparse.Namespace, destination: Destination | None
+) -> int:
     """Tell what the processes of a job do differently, then what is wrong in the one that was named
     first there: what is wrong in all of them is wrong in it, too."""
     for name in names:
@@ -163,12 +212,13 @@ def _check_ranks(names: Sequence[str], options: argparse.Namespace) -> int:
     report = report_on_file(paths[rank], options.ignore)
     if options.format == "json":
         whole = json.loads(json_of(findings, len(paths)))
-        output.show(as_json(whole | {"report": json.loads(report.json(target.folder))}))
+        document = as_json(whole | {"report": json.loads(report.json(target.folder))})
+        _write(document, report, destination)
     else:
         output.show(text_of(findings, len(paths)))
         if not options.quiet:
             output.show("")
-        _show(report, target, options, None)
+        _show(report, target, options, None, destination)
     return ExitCode.FOUND if findings or report.bad else ExitCode.FINE
 
 
@@ -177,22 +227,37 @@ def _show(
     target: Target,
     options: argparse.Namespace,
     failure: ProgramFailure | None,
-    place: Path | None = None,
+    destination: Destination | None = None,
 ) -> int:
     """Print a report in the form that is asked for, or write it, and return the exit code."""
     if options.diff:
         output.show(diff_of(report, Path.cwd()), end="")
-    elif place is not None:
-        is_json = options.format == "json"
-        text = (report.json if is_json else report.text)(target.folder)
-        place.write_text(f"{text}\n", "utf-8")
+    elif options.format == "html":
+        _write(report.html(target.folder).removesuffix("\n"), report, destination)
     elif options.format == "json":
-        output.show(report.json(target.folder))
+        _write(report.json(target.folder), report, destination)
+    elif destination is not None:
+        told = report.text(target.folder, everything=options.everything)
+        _write(told, report, destination)
     elif not options.quiet:
         output.show(report.text(target.folder, everything=options.everything), styles=_STYLES)
     elif report.bad:
         output.show(report.lines(target.folder))
     return end_as(failure, ExitCode.FOUND if report.bad else ExitCode.FINE)
+
+
+def _write(written: str, report: Report, destination: Destination | None) -> None:
+    """Print a document, or write it to its file."""
+    if destination is None:
+        output.show(written)
+        return
+    # late, as all that draws
+    from gradstep_viz.output.files import write_atomically
+
+    data = f"{written}\n".encode("utf-8", "replace")
+    output.flush()  # in one log, what the program printed stands first
+    for note in destination.take(lambda path: write_atomically(path, data), lambda: data):
+        output.say(f"{note}: {report.verdict()}")
 
 
 _STYLES: Final = {

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
+from gradstep.contract.lookup import running_of
 from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Ended, Report, Scope, report_on_run
@@ -61,9 +62,15 @@ class RunChecked(NamedTuple):
     ended: Ended | None = None
 
 
-def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
+def check_run(
+    target: Target,
+    arguments: list[str],
+    asked: Asked,
+    show: Callable[[Callable[[], RunChecked]], None] = lambda so_far: None,
+) -> RunChecked:
     """Run a TARGET, look at its calls, and return what is known of it; of a tensor that it names or
-    leaves behind, the pass is run, too.
+    leaves behind, the pass is run, too. After each call, ``show`` is given what returns all that is
+    known so far.
 
     Raises:
         ProgramError: there is nothing to check.
@@ -89,6 +96,8 @@ def check_run(target: Target, arguments: list[str], asked: Asked) -> RunChecked:
         answer = watch(intercepted.call, intercepted.names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.facts)
+        with running_of(intercepted.call).unseen():
+            show(lambda: RunChecked(Ran(), watch.facts_so_far(is_cut_short=True)))
         if asked.is_whole and watch.trouble and not watch.may_be_skipped():
             ended = Ended("not_finite", f"the {watch.trouble}, which ended the run")
         elif asked.calls is not None and count >= asked.calls:

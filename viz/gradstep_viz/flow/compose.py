@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from gradstep.graph.common_module import common_module, without_module
 from gradstep.graph.errors import UnknownAddress
@@ -13,7 +14,7 @@ from gradstep.text import plural, printable
 from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.flow.layout import WIDTH, FlowPicture, lay_out_page, lay_out_rows
 from gradstep_viz.flow.page import write_flow_page
-from gradstep_viz.flow.rows import MOST_ROWS, USUAL_ROWS, Table, TableBuilder
+from gradstep_viz.flow.rows import MOST_ROWS, USUAL_ROWS, Mark, Table, TableBuilder
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.captions import zeros_text
 from gradstep_viz.picture.compose import title_of_graph
@@ -33,14 +34,17 @@ def has_rows(graph: Graph) -> bool:
     return len(halves) == 2 and graph.unfolded is None and graph.part is None
 
 
-def make_flow_picture(graph: Graph, options: RenderOptions) -> FlowPicture:
-    """Make the picture that the options ask for.
+def make_flow_picture(
+    graph: Graph, options: RenderOptions, marks: Mapping[int, Mark] = MappingProxyType({})
+) -> FlowPicture:
+    """Make the picture that the options ask for. Rows with nodes that have ``marks`` say these, and
+    a line shows the way from there to the loss.
 
     Raises:
         NothingToDraw: the graph has no ops.
         UnknownNode: nothing that is folded goes by a name in ``expand``.
     """
-    module, builder = _builder(graph, options)
+    module, builder = _builder(graph, options, marks)
     most = options.max_boxes or USUAL_ROWS
     names, closed = (
         [name.removeprefix(f"{module}.") if module else name for name in given]
@@ -64,10 +68,12 @@ def make_flow_page(graph: Graph, options: RenderOptions) -> str:
     return write_flow_page(make_flow_picture(graph, options), frame, rows, options.theme)
 
 
-def _builder(graph: Graph, options: RenderOptions) -> tuple[str, TableBuilder]:
+def _builder(
+    graph: Graph, options: RenderOptions, marks: Mapping[int, Mark] = MappingProxyType({})
+) -> tuple[str, TableBuilder]:
     """Return the module that all names are within, and what makes tables."""
     module = common_module(graph)
-    builder = TableBuilder(with_labels(without_module(graph, module), options.labels))
+    builder = TableBuilder(with_labels(without_module(graph, module), options.labels), marks)
     if builder.is_empty:
         raise NothingToDraw("the graph has no ops", remedy="give a tensor that has a graph")
     return module, builder

@@ -130,7 +130,7 @@ class RowPicture(NamedTuple):
 
 
 class FlowPicture(NamedTuple):
-    """A table of rows as a picture."""
+    """A table of rows as a picture; ``way`` leads from rows with marks to the loss."""
 
     title: str
     captions: tuple[str, ...]
@@ -143,6 +143,7 @@ class FlowPicture(NamedTuple):
     table: Table
     lanes: Lanes
     foot: tuple[str, ...]
+    way: tuple[Stroke, ...] = ()
 
 
 class PageRows(NamedTuple):
@@ -354,8 +355,27 @@ class _Layout:
         words += self._port_words()
         return FlowPicture(
             title, captions, self._width, y + 14, tuple(words), tuple(blocks), tuple(strokes), rows,
-            self._table, self._lanes, foot,
+            self._table, self._lanes, foot, tuple(self._way(strokes)),
         )  # fmt: skip
+
+    def _way(self, strokes: Sequence[Stroke]) -> Iterator[Stroke]:
+        """Yield the lines on the shortest ways from rows with marks to an output."""
+        below: dict[int, list[Stroke]] = {}
+        for stroke in strokes:
+            below.setdefault(stroke.source, []).append(stroke)
+        for start in self._table.marked:
+            came: dict[int, Stroke | None] = {start: None}
+            for at in (order := [start]):  # which grows
+                if self._table.rows[at].is_output:
+                    break
+                for stroke in below.get(at, ()):
+                    if stroke.target not in came:
+                        came[stroke.target] = stroke
+                        order.append(stroke.target)
+            back = came[at] if self._table.rows[at].is_output else None
+            while back is not None:
+                yield back
+                back = came[back.source]
 
     def page(self, title: str, captions: tuple[str, ...]) -> tuple[FlowPicture, PageRows]:
         """Return the frame of a page, and its rows, each as if it stood at the top."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, takewhile
 from math import prod
+from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
 from gradstep.graph.addresses import unknown
@@ -141,13 +142,22 @@ class Shared(NamedTuple):
     names: tuple[str, ...] = ()
 
 
+class Mark(NamedTuple):
+    """What the row of a node is to say, and how bad that is."""
+
+    text: str
+    tone: Tone
+
+
 class Table(NamedTuple):
-    """All rows, the links between them, what is the most in all of them, and what is shared."""
+    """All rows, the links between them, what is the most in all of them, and what is shared;
+    ``marked`` are the rows with a mark."""
 
     rows: list[Row]
     links: list[Link]
     extremes: tuple[Extreme, ...] = ()
     shared: tuple[Shared, ...] = ()
+    marked: tuple[int, ...] = ()
 
 
 class _Shown(NamedTuple):
@@ -162,15 +172,21 @@ class _Shown(NamedTuple):
 
 
 class TableBuilder:
-    """Makes tables of one graph."""
+    """Makes tables of one graph, some of whose nodes have ``marks``."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, marks: Mapping[int, Mark] = MappingProxyType({})) -> None:
         self.graph = graph
         self.ops = Ops(graph)
         self.is_empty = not self.ops.units
-        if not self.is_empty:
+        self._marks: dict[int, Mark] = {}  # by units
+        if self.ops.units:
             self.facts = Facts(self.ops)
             self._sick = self.facts.states()
+            for node, mark in marks.items():
+                unit = self.ops.units.of[node]
+                if unit >= 0:
+                    self._marks.setdefault(unit, mark)
+                    self._sick[unit] = BROKEN  # what it is in is open, and no other stands for it
 
     def whole_table(self, most: int, usual: int = USUAL_ROWS) -> Table:
         """Return a table of up to ``most`` rows for a page, whose headers can be closed; so many
@@ -196,7 +212,20 @@ class TableBuilder:
         if len(_rows_shown(root, opened)) > most and not full:
             root = PartBuilder(self.ops, self._sick, by_shape=False, folds=True).build()
             opened = _opened(root, most, full, expand, depth, shut)
-        return _Writer(self.facts, root, opened).table()
+        return self._marked(_Writer(self.facts, root, opened).table())
+
+    def _marked(self, table: Table) -> Table:
+        """Have the rows with marks say them."""
+        marked = []
+        for at, row in enumerate(table.rows):
+            units = {*row.units}.union(*row.rounds) if row.kind == "row" else ()
+            found = [mark for unit, mark in self._marks.items() if unit in units]
+            if found:
+                tone: Tone = "alert" if any(mark.tone == "alert" for mark in found) else "warn"
+                texts = [*dict.fromkeys(mark.text for mark in found), row.note if row.tone else ""]
+                row.note, row.tone = "; ".join(filter(None, texts)), tone
+                marked.append(at)
+        return table._replace(marked=tuple(marked))
 
 
 def _opened(

@@ -94,6 +94,7 @@ def flow_rules(theme_name: str, *, plain: bool) -> tuple[str, ...]:
     for tone in ("lane", "broken", "none", "zero"):
         paint(f".edge .{tone}", "fill:none", stroke={"none": "zero"}.get(tone, tone))
     paint(".edge .zero", "stroke-dasharray:3 3")
+    paint(".way", "fill:none;stroke-width:2px", stroke="ink")
     paint(".dot", "stroke-width:1.6px", fill="bwd", stroke="bwd")
     paint(".dot.open", fill="bg")
     paint(".dot.dotbroken", fill="alert", stroke="alert")
@@ -122,6 +123,8 @@ def _body(picture: FlowPicture) -> Iterator[str]:
                 f'class="{stroke.tone}" d="{path_of(stroke)}" '
                 f'style="stroke-width:{_number(stroke.width)}px"/></g>'
             )
+    for stroke in dict.fromkeys(picture.way):
+        yield f'<path class="way" d="{path_of(stroke)}"/>'
     for row in picture.rows:
         yield draw_row(row)
 

@@ -37,6 +37,30 @@ _PAGE = """\
 """
 
 
+_STILL = """\
+<!DOCTYPE html>
+<html lang="en" class="gs-report">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="color-scheme" content="light dark">
+{head}<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+def write_still_page(style: str, body: str, title: str, head: str = "") -> str:
+    """Write a page that has no script, in the colours that its style sheet says."""
+    return _STILL.format(policy=_policy(), head=head, title=escape(title), style=style, body=body)
+
+
 def write_page(
     name: str,
     body: Iterable[str],
@@ -69,6 +93,7 @@ def _policy(*scripts: str) -> str:
     """Allow these scripts only, styles, and nothing from elsewhere."""
     digests = [hashlib.sha256(f"\n{script}".encode()).digest() for script in scripts]
     allowed = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    allowed = allowed or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
