@@ -18,6 +18,20 @@ Given = TypeVar("Given")
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 
 
+def severities_from(severity: str) -> tuple[Severity, ...]:
+    """Return what is as bad as ``severity``, or worse.
+
+    >>> severities_from("warning")
+    ('error', 'warning')
+
+    Raises:
+        ValueError: it is no severity.
+    """
+    if severity not in SEVERITIES:
+        raise ValueError(f"severity is one of {', '.join(SEVERITIES)}, not {severity!r}")
+    return SEVERITIES[: SEVERITIES.index(severity) + 1]
+
+
 class Program(NamedTuple):
     """What a command was given: its TARGET, and the program's own arguments."""
 

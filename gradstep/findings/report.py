@@ -43,7 +43,15 @@ from gradstep.findings.facts import (
     Numbers,
     Objects,
 )
-from gradstep.findings.finding import SEVERITIES, Finding, Fix, Level, Program, Severity
+from gradstep.findings.finding import (
+    SEVERITIES,
+    Finding,
+    Fix,
+    Level,
+    Program,
+    Severity,
+    severities_from,
+)
 from gradstep.findings.linting import findings_of
 from gradstep.findings.listing import Listing
 from gradstep.findings.not_finite import NotFinite
@@ -188,9 +196,7 @@ class Report:
             CheckFailed: something was found. The message is the report.
             BaseException: :attr:`error`, where that is all.
         """
-        if severity not in SEVERITIES:
-            raise ValueError(f"severity is one of {', '.join(SEVERITIES)}, not {severity!r}")
-        worst = SEVERITIES[: SEVERITIES.index(severity) + 1]
+        worst = severities_from(severity)
         if any(finding.severity in worst for finding in self.findings):
             raise CheckFailed(self) from self.error
         if self.error is not None:

@@ -33,7 +33,7 @@ from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.graph.errors import NotInGraph
 from gradstep.guest.fence import has_failed, tell_anew
-from gradstep.guest.own_files import is_of_library, is_user_file
+from gradstep.guest.own_files import is_of_library, is_user_file, traceback_of_program
 from gradstep.program.calls import Calls, CallSelector, InterceptedCall, intercepting
 from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.refused_pass import findings_of
@@ -95,6 +95,11 @@ class Run:
             self._within.close()
         self._depth = max(self._depth - 1, 0)
 
+    def named(self, name: str) -> Self:
+        """Have the report call the program so, where that is no script; return this."""
+        self._name = name
+        return self
+
     @property
     def findings(self) -> tuple[Finding, ...]:
         """What was found so far, worst first, notes included."""
@@ -132,12 +137,13 @@ class Run:
         try:
             if error is not None and self._depth == 1:
                 self._error, self._refused = error, findings_of(error)
+                error.__traceback__ = traceback_of_program(error.__traceback__)
         finally:
             self.close()
 
     def __call__(self, function: F) -> F:
         """Have the calls looked at that ``function`` makes, which may be ``async``."""
-        self._name = getattr(function, "__name__", self._name)
+        self.named(getattr(function, "__name__", self._name))
         if iscoroutinefunction(function):
 
             @wraps(function)

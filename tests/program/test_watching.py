@@ -12,6 +12,7 @@ import pytest
 import gradstep
 from gradstep.findings import CheckFailed
 from gradstep.graph.errors import NotInGraph
+from gradstep.guest.own_files import is_own_file
 from tests.both import on_pytorch
 
 
@@ -383,3 +384,9 @@ def test_why_after_backward_says_what_is_missing(torch: Any) -> None:
     loss.backward()
     with pytest.raises(NotInGraph, match="ask why before it, or call it with retain_graph=True"):
         gradstep.why(loss, x)
+
+
+def test_the_traceback_of_a_block_is_that_of_the_program(torch: Any) -> None:
+    with pytest.raises(RuntimeError) as raised, gradstep.watch():
+        (torch.ones(2, requires_grad=True) @ torch.ones(3)).backward()
+    assert not any(is_own_file(str(entry.path)) for entry in raised.traceback)
