@@ -45,7 +45,11 @@ html_title = "gradstep"
 pygments_dark_style = "github-dark"
 html_copy_source = False
 html_static_path = ["_static"]
-html_extra_path = ["llms.txt", "../gradstep/findings/report.schema.json"]
+html_extra_path = [
+    "llms.txt",
+    "../gradstep/findings/report.schema.json",
+    "../gradstep/console/reply.schema.json",
+]
 html_css_files = ["docs.css"]
 html_show_sphinx = False
 html_domain_indices = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from gradstep.console.language import LONGEST_LINE, Operands
 from gradstep.debugger.errors import CommandError, StepLost
@@ -48,6 +48,7 @@ class Console:
 
     ``path`` is the way to the loss on which ``up`` and ``down`` stand at ``depth``.  ``sourcing``
     names the files that are being carried out, outermost first.  ``marks`` are positions by name.
+    ``values`` are what the line that is carried out was asked for, as data.
     """
 
     def __init__(self, session: PassSession, table: Sequence[Command]) -> None:
@@ -58,6 +59,7 @@ class Console:
         self.sourcing: list[str] = []
         self.marks: dict[str, int] = {}
         self.leaving: Leave = ""
+        self.values: dict[str, Any] = {}
         self._by_word = {
             word: command for command in table for word in (command.word, *command.short)
         }
@@ -73,15 +75,20 @@ class Console:
         """
         if not self.open_block:
             self._last_line = line = line.rstrip() or self._last_line
-        self.leaving = ""
+        self.leaving, self.values = "", {}
         answers: list[str] = []
         try:
             self.carry_out(line, answers)
         except CommandError as error:
             error.place = error.place or place
             text = "\n".join([*answers, error.text])
-            return Reply(text, error=True, open_block=self.open_block)
-        return Reply("\n".join(answers), leave=self.leaving, open_block=self.open_block)
+            return Reply(
+                text, error=True, open_block=self.open_block, problem=str(error),
+                column=error.column,
+            )  # fmt: skip
+        return Reply(
+            "\n".join(answers), leave=self.leaving, open_block=self.open_block, values=self.values
+        )
 
     def carry_out(self, line: str, answers: list[str]) -> None:
         """Carry out ``line`` and the commands of the stops that it leads to; ``answers`` grows.

@@ -20,6 +20,7 @@ def leaves(console: Console, operands: Operands) -> str:
     rows: list[tuple[str, ...]] = []
     for leaf in console.session.snapshot.leaves:
         name = f"{leaf.name}.grad"
+        console.values[name] = leaf.now
         first, *others = described(leaf.now, "None")
         rows.append((name, f"{leaf.arrived} of {leaf.expected} in", first))
         rows += [("", "", line) for line in others]

@@ -40,7 +40,8 @@ def print_text(console: Console, operands: Operands, subject: ExpressionSubject)
     if place is not None:
         return _at(console, tensor, place, subject)
     expression = understood(console, operands)
-    return answer(expression, _value(expression, operands, subject))
+    value = console.values[expression.text] = _value(expression, operands, subject)
+    return answer(expression, value)
 
 
 def answer(expression: Expression, value: Any) -> str:

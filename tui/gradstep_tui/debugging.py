@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from gradstep.console import open_console
 from gradstep.console.console import DEFECT
@@ -57,6 +59,11 @@ def require_screen() -> None:
         )
 
 
+def as_line(told: Mapping[str, Any]) -> str:
+    """Return an object of JSON in one line."""
+    return json.dumps(told, ensure_ascii=False, allow_nan=False)
+
+
 class CallDebugger:
     """Shows one session after the other; breakpoints and the account of every leaf outlive the
     call they were made in.
@@ -73,6 +80,8 @@ class CallDebugger:
         certifies: see at the end of each pass that every node sends the same bits again.
         keeps_graph: of PyTorch, so that a pass can go on in another way.
         history: how many bytes the recording of a pass may take, None for the usual ones.
+        here: what was said is kept as lines of JSON then, in ``said``, and files are named as seen
+            from there.
     """
 
     def __init__(
@@ -87,6 +96,7 @@ class CallDebugger:
         certifies: bool,
         keeps_graph: bool,
         history: int | None,
+        here: Path | None = None,
     ) -> None:
         self.title = title
         self.program = ""  # its TARGET and arguments, as a command is given them
@@ -106,6 +116,9 @@ class CallDebugger:
         opening = f"{title} runs up to its backward(); ctrl+c ends it"
         self.waiting = Waiting(opening, shown=not batch)
         self._calls = 0  # in which nothing was found
+        self._here = here
+        self.said: list[str] = []
+        self._shown: dict[str, object] = {}  # leaves, of which JSON tells what changes
         self._progress = ProgressLine(output.progress_beside, pause=0.3)
         self._history_bytes = DEFAULT_BUDGET if history is None else history
         self.forward_values = Budget(BUDGET if history is None else history // 2)
@@ -232,10 +245,14 @@ class CallDebugger:
                 say(f"{self.title} was ended at its {call}; every .grad is as before that call")
             raise ScriptDone
         if self._fail_on is not None and self._batch:
-            self._fail_on.run_on(session)
+            try:
+                self._fail_on.run_on(session)
+            except Failure:
+                self._say(session, None, Reply(""))
+                raise
         self.runs_on = outcome == "calls"
         if self.certifies:
-            _certify(session)
+            self._certify(session)
         self.detached = outcome == "detach" or self._has_nothing_to_do
         session.finish()
 
@@ -271,14 +288,18 @@ class CallDebugger:
         reply = Reply("")
         while self._lines:
             line = self._lines.popleft()
-            show(f"(gradstep) {line.text}")
+            if self._here is not None:
+                session.breakpoints.last = None
+            else:
+                show(f"(gradstep) {line.text}")
             reply = session.reply(line.text, line.place)
+            self._say(session, line.text, reply)
             if DEFECT in reply.text:
                 tell(reply.text)  # the program goes on
                 continue
             if reply.error:
                 raise Failure(reply.text, ExitCode.USAGE)
-            if reply.text:
+            if reply.text and self._here is None:
                 show(reply.text)
             if self._fail_on is not None and self._batch:
                 self._fail_on.check(session)
@@ -291,16 +312,35 @@ class CallDebugger:
             )
         return ""
 
+    def _say(self, session: Session, command: str | None, reply: Reply) -> None:
+        """Keep what a command came to, where that is asked for as JSON."""
+        if self._here is not None:
+            # a program that is debugged by people does not wait for it
+            from gradstep.console.as_data import reply_as_data
 
-def _certify(session: Session) -> None:
-    """Run the pass to its end, and see that every node sends the same bits again.
+            told = reply_as_data(session, reply, self._shown, self._here)
+            self.said.append(as_line({"command": command, **told}))
 
-    Raises:
-        Failure: one does not.
-    """
-    session.jump(session.length)
-    certificate = session.certificate()
-    heading = f"{call_title(session.kind, session.call)}: {certificate.text(session.graph)}"
-    if certificate.different:
-        raise Failure(heading, ExitCode.FOUND)
-    show(heading)
+    def _certify(self, session: Session) -> None:
+        """Run the pass to its end, and see that every node sends the same bits again.
+
+        Raises:
+            Failure: one does not.
+        """
+        session.jump(session.length)
+        certificate = session.certificate()
+        heading = f"{call_title(session.kind, session.call)}: {certificate.text(session.graph)}"
+        if self._here is not None:
+            address = session.graph.address
+            told = {
+                "command": None, "call": {"kind": session.kind, "number": session.call},
+                "nodes": certificate.nodes, "repeated": certificate.repeated,
+                "different": list(map(address, certificate.different)),
+                "varying": list(map(address, certificate.varying)),
+                "text": heading,
+            }  # fmt: skip
+            self.said.append(as_line(told))
+        if certificate.different:
+            raise Failure(heading, ExitCode.FOUND)
+        if self._here is None:
+            show(heading)

@@ -9,8 +9,9 @@ films do: at position k, ``#k`` has run last and ``#(k + 1)`` runs next. Records
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from gradstep.debugger.snapshot.breakpoint import Breakpoint as Breakpoint
 from gradstep.debugger.snapshot.leaf_table import LeafGradient as LeafGradient
@@ -303,13 +304,17 @@ class Reply:
     ``leave`` asks the front end to close the session, and then to "continue" the program, "detach"
     (continue without stopping again), run "calls" (continue to the next stop in a later call),
     "abort" it, or show the same call of another "rank". ``open_block`` means that the following
-    lines, up to ``end``, belong to the command.
+    lines, up to ``end``, belong to the command. ``problem`` is what is wrong with the line, at its
+    character ``column``. ``values`` are the tensors and numbers that were asked for, by name.
     """
 
     text: str
     error: bool = False
     leave: Leave = ""
     open_block: bool = False
+    problem: str = ""
+    column: int | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return self.text

@@ -47,7 +47,7 @@ def stop_rows(session: PassSession, trigger: Trigger) -> tuple[str, list[Row]]:
     """Return the same, as rows of a label and a text."""
     place = first_element(trigger.subject.gradient)
     seen = trigger.cause + (f", first at {list(place)}" if place else "")
-    began = _forward_cause(session, trigger)
+    began = beginning_of(session, trigger)
     if began is None:
         rows = [("why", trigger.explanation), *_of_the_loss(session, trigger)]
     else:
@@ -87,7 +87,8 @@ def loss_report(session: PassSession) -> tuple[str, list[str]]:
     )
 
 
-def _forward_cause(session: PassSession, trigger: Trigger) -> Beginning | None:
+def beginning_of(session: PassSession, trigger: Trigger) -> Beginning | None:
+    """Return where the NaN or the infinity of a stop began, None where no forward pass made it."""
     gradient = trigger.subject.gradient
     if not trigger.computed or gradient is None or not gradient.statistics.trouble:
         return None

@@ -20,12 +20,13 @@ from gradstep.recording.errors import RecordingError
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.fail_on import FailOn
-from gradstep_tui.debugging import CallDebugger, Line, require_screen
+from gradstep_tui.debugging import CallDebugger, Line, as_line, require_screen
+from gradstep_tui.destination import stdout_kept_free
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.guardian import go_on_in_child
 from gradstep_tui.options import ARGUMENTS, TARGET, size
-from gradstep_tui.output import say
+from gradstep_tui.output import say, show
 from gradstep_tui.ranks import ALL, add_rank_option, chooses_this_process
 from gradstep_tui.waiting import Waiting
 
@@ -71,6 +72,9 @@ def parser() -> TargetParser:
         help="run COMMAND first; -x and --ex may be repeated, and run in their order")  # fmt: skip
     add("--batch", action="store_true",
         help="open no screen: run these commands and continue the script")  # fmt: skip
+    add("--format", choices=["text", "json"], default="text",
+        help="with no screen, json: one object in a line for each command, described by gradstep "
+        "schema debug; what the program prints goes to standard error")  # fmt: skip
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
         "and of the values of the forward pass (default: 1G each); steps that do not fit run "
         "again when you look at them")  # fmt: skip
@@ -108,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
     require_file(target)
     fail_on, until = options.fail_on, options.until
     batch = options.batch or fail_on is not None or options.certify
-    _require_sense(options, call, fail_on)
+    _require_sense(options, call, fail_on, batch)
     if not chooses_this_process(options.on_rank or (ALL if batch else "0")):
         if not target.name:
             run_as_main(target, options.arguments)
@@ -123,20 +127,45 @@ def run(options: argparse.Namespace) -> int:
         Path(target.place).name, lines, places=options.breakpoints, batch=batch,
         fail_on=condition, runs_on=until is not None, certifies=options.certify,
         keeps_graph=not options.no_replay, history=options.history,
+        here=target.folder if options.format == "json" else None,
     )  # fmt: skip
     debugger.program = target.with_arguments(options.arguments)
     stopped = CallSelector(None, ("backward", "grad") if options.grad else ("backward",))
     chosen = stopped if call is None else call
-    if target.is_recording and options.arguments:
+    if options.format == "json":
+        return _as_json(debugger, target, options, chosen)
+    return _debug_target(target, options.arguments, debugger, chosen)
+
+
+def _as_json(
+    debugger: CallDebugger, target: Target, options: argparse.Namespace, chosen: CallSelector
+) -> int:
+    """Debug, and print what was said as JSON, also where that ends the run."""
+    last = []
+    try:
+        with stdout_kept_free():
+            return _debug_target(target, options.arguments, debugger, chosen)
+    except Failure as failure:
+        last = [{"command": None, "exit_code": int(failure.code), "message": failure.message}]
+        raise
+    finally:
+        for line in [*debugger.said, *map(as_line, last)]:
+            show(line)
+
+
+def _debug_target(
+    target: Target, arguments: list[str], debugger: CallDebugger, chosen: CallSelector
+) -> int:
+    if target.is_recording and arguments:
         # a script that runs reads no recording
         from gradstep_tui.rank_recordings import paths_by_rank
 
-        return _debug_ranks(paths_by_rank([target.place, *options.arguments]), debugger, chosen)
-    return _debug(target, options.arguments, debugger, chosen)
+        return _debug_ranks(paths_by_rank([target.place, *arguments]), debugger, chosen)
+    return _debug(target, arguments, debugger, chosen)
 
 
 def _require_sense(
-    options: argparse.Namespace, call: CallSelector | None, fail_on: str | None
+    options: argparse.Namespace, call: CallSelector | None, fail_on: str | None, batch: bool
 ) -> None:
     """See that options do not contradict each other.
 
@@ -144,7 +173,9 @@ def _require_sense(
         Failure: they do.
     """
     problem = ""
-    if options.batch and not options.commands and fail_on is None and not options.certify:
+    if options.format == "json" and not batch:
+        problem = "--format json is for --batch, --fail-on and --certify: name one"
+    elif options.batch and not options.commands and fail_on is None and not options.certify:
         problem = (
             "--batch runs the commands of -x FILE and --ex COMMAND, watches for --fail-on, or "
             "certifies with --certify: name one"

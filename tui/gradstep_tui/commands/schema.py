@@ -10,7 +10,10 @@ from gradstep_tui.errors import ExitCode
 from gradstep_tui.options import Parser
 from gradstep_tui.output import show
 
-_SCHEMAS: Final = {"check": ("gradstep.findings", "report.schema.json")}
+_SCHEMAS: Final = {
+    "check": ("gradstep.findings", "report.schema.json"),
+    "debug": ("gradstep.console", "reply.schema.json"),
+}
 _NOTES = """\
 examples:
   gradstep schema check > report.schema.json
