@@ -161,6 +161,11 @@ class ToldRun(Protocol):
         """Whether passes ran inside its nodes."""
         ...
 
+    def is_finite(self) -> bool:
+        """Return whether no element of the loss, and of the gradients that the call made, is NaN
+        or infinite; False where it is in doubt."""
+        ...
+
     def tell(self, on_gradients: OnGradients) -> None:
         """Tell of every gradient that a node sent, every sum of several, and all that the call
         made."""
@@ -341,10 +346,13 @@ class Running(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def kept_run(self, call: EngineCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+    def kept_run(
+        self, call: EngineCall, on_gradients: OnGradients | None = None, *, once: bool = False
+    ) -> KeptRun | None:
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
-        None of one that only a driver can run so.  ``on_gradients`` receives every gradient that a
-        node sends, every sum of several, and all that the call makes."""
+        None of one that only a driver can run so, or, with ``once``, where code of the program's
+        may run in it, and what it changes is not put back.  ``on_gradients`` receives every
+        gradient that a node sends, every sum of several, and all that the call makes."""
         ...
 
     def accumulated(self, call: EngineCall) -> Sequence[EngineTensor]:

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradstep.capturing.names import Names
-from gradstep.contract.lookup import engine_of, engine_of_call
+from gradstep.contract.lookup import engine_of, engine_of_call, stepping_of
 from gradstep.contract.protocol import Engine, Numbers
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
+from gradstep.debugger.passes.recorded_pass import record_nested
 from gradstep.debugger.snapshot.value import Value, value
 from gradstep.engines.recorded import RecordedCall
 from gradstep.findings.finding import Fix, Reason
@@ -169,9 +170,9 @@ def run_pass(
     gradients that it makes are finite.
 
     Args:
-        explains: find out where that began; the pass then runs twice.
+        explains: find out where that began; a pass without code of the program's then runs twice.
         ends: the program does not go on behind gradients that are not finite; else its hooks and
-            functions do not run twice.
+            functions do not run twice where an engine puts back what they changed.
         look: is given the session that explains it, at its end.
 
     Raises:
@@ -185,10 +186,21 @@ def run_pass(
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
-    run = running.kept_run(call)
-    returned = carried_out(partial(running.run, call)) if run is None else run.result
-    is_finite = run is not None and run.is_finite()
+    run = running.kept_run(call, once=explains)
+    told_run = stepping_of(call).told_run if run is None else None
+    told = None if told_run is None else told_run(call, partial(record_nested, around=names))
+    if told is not None and told.error is not None:
+        told.release()
+        raise told.error
+    ran = run or told
+    returned = carried_out(partial(running.run, call)) if ran is None else ran.result
+    is_finite = ran is not None and ran.is_finite()
     trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
+    if told is not None:
+        if trouble is not None and scaling is None and explains:
+            session = PassSession.of_call(call, names=names, call=number, driver=told.driver())
+            return passed([_explained(session, trouble, look)], returned)
+        told.release()
     once = run is None or not run.repeatable
     if trouble is not None and run is not None and not once:
         goes_on = not ends or call.is_grad or scaling is not None or not trouble.of_gradients
@@ -204,16 +216,7 @@ def run_pass(
         return passed([scaling.note(trouble, call)], returned)
     session = PassSession.of_call(call, names=names, call=number)
 
-    def explained() -> Reason:
-        try:
-            reason = _explained(session, trouble)
-            session.jump(session.length)
-            look(session)
-            return reason
-        finally:
-            session.finish()
-
-    return passed([session.host(explained)], session.gradients)
+    return passed([session.host(partial(_explained, session, trouble, look))], session.gradients)
 
 
 def passed_in(session: PassSession, *, explains: bool) -> tuple[Passed, bool]:
@@ -232,7 +235,7 @@ def passed_in(session: PassSession, *, explains: bool) -> tuple[Passed, bool]:
         reason = scaling.note(trouble, call)
     elif explains:
         session.jump(0)
-        reason = _explained(session, trouble)
+        reason = _first_not_finite(session, trouble)
     return Passed((reason,), True, False, scaling), explains and scaling is not None
 
 
@@ -244,7 +247,8 @@ def made_in_recorded(run: Run, index: int) -> Reason | None:
     trouble = _not_finite(call, engine_of_call(call), call.order, names, ())
     if trouble is None or not trouble.of_gradients:
         return None
-    return _explained(PassSession.of_call(call, names=names, call=call.number), trouble)
+    session = PassSession.of_call(call, names=names, call=call.number)
+    return _first_not_finite(session, trouble)
 
 
 def _numbers(engine: Engine) -> Numbers:
@@ -278,7 +282,19 @@ def _not_finite(
     return None
 
 
-def _explained(session: PassSession, trouble: GradientsNotFinite) -> Reason:
+def _explained(
+    session: PassSession, trouble: GradientsNotFinite, look: Callable[[PassSession], None]
+) -> Reason:
+    try:
+        reason = _first_not_finite(session, trouble)
+        session.jump(session.length)
+        look(session)
+        return reason
+    finally:
+        session.finish()
+
+
+def _first_not_finite(session: PassSession, trouble: GradientsNotFinite) -> Reason:
     """Run the pass up to the gradient that is not finite first, and say what made it."""
     point = session.breakpoints.add(kind="catch", born=True, condition="nan or inf")
     before = None

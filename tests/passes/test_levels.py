@@ -16,6 +16,9 @@ from typing import Any
 import pytest
 
 from gradstep.console.session import Session
+from gradstep.debugger.breakpoints import Breakpoints
+from gradstep.debugger.breakpoints.quick_look import QuickLook
+from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.program.calls import (
     CallSelector,
@@ -196,8 +199,8 @@ def recorded(flight: Flight | None = None, **schedule: Any) -> Iterator[None]:
 
 
 @contextmanager
-def checked() -> Iterator[None]:
-    watch = Watch(is_whole=False)  # as with --call: the program goes on
+def checked(*, whole: bool = False) -> Iterator[None]:
+    watch = Watch(is_whole=whole)  # else, as with --call, the program goes on
     with intercepting(lambda found: watch(found.call, found.names, found.number), EVERY):
         yield
 
@@ -308,6 +311,47 @@ def test_a_size_is_met_as_in_a_session(piece: Program) -> None:
             piece(torch, w * 2.0).sum().backward()
         told.append(str(failure.value))
     assert told[0] == told[1]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.__name__)
+def test_where_a_nan_began_is_told_by_the_call_that_made_it(piece: Program) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def calls() -> list[Any]:
+        return [run(torch, piece, factor) for factor in (1.0, float("nan"))]
+
+    expected = calls()
+    watch = Watch()
+    with intercepting(lambda found: watch(found.call, found.names, found.number), EVERY):
+        assert calls() == expected
+    reasons = [each.text() for _, each in watch.facts.seen if isinstance(each, NotFinite)]
+    assert any("produces nan" in text for text in reasons)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.__name__)
+def test_a_call_that_has_run_goes_on_behind_a_stop(piece: Program) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    expected = run(torch, piece, 1e10)
+    stops = []
+
+    def handle(found: InterceptedCall) -> bool:
+        session = Session.of_call(
+            found.call, names=found.names, breakpoints=breakpoints, driver=found.driver
+        )
+        session.continue_()
+        stops.append(session.breakpoints.last)
+        session.finish()
+        return True
+
+    breakpoints = Breakpoints()
+    breakpoints.add(kind="catch", born=True, condition="rms > 1e9")
+    look = QuickLook(breakpoints)
+    look.tells = True
+    with intercepting(handle, CallSelector(), look=look):
+        assert run(torch, piece, 1e10) == expected
+    assert stops[0] is not None
 
 
 @pytest.mark.torch

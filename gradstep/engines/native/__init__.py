@@ -141,7 +141,9 @@ class NativeRunning:
     run = staticmethod(run)
     unseen = staticmethod(nullcontext)
 
-    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
+    def kept_run(
+        self, call: BackwardCall, on_gradients: OnGradients | None = None, *, once: bool = False
+    ) -> Any:
         return _kept_run()(call, on_gradients)
 
     def accumulated(self, call: BackwardCall) -> list[Any]:

@@ -144,10 +144,7 @@ class KeptRun:
         return values_of_call(roots, returned, self._before.leaves)
 
     def is_finite(self) -> bool:
-        with unobserved(), grad_enabled(False):
-            roots, before = self._call.arguments.outputs, self._before.leaves
-            made = self.result if self._call.is_grad else [leaf.grad for leaf in before]
-            return _are_finite([t for t in (*roots, *made) if isinstance(t, torch.Tensor)])
+        return is_finite(self._call, self.result, self._before.leaves)
 
     def undo(self) -> None:
         for state in (*self._before.states, *self._retained.states):
@@ -158,6 +155,15 @@ class KeptRun:
     def release(self) -> None:
         if not self._call.keep:
             free(self._call, self._nodes, whole=True)
+
+
+def is_finite(call: TorchCall, result: Any, leaves: Iterable[torch.Tensor]) -> bool:
+    """Return whether the roots of a call, which has run, and what it made are finite; False where
+    it is in doubt."""
+    with unobserved(), grad_enabled(False):
+        made = result if call.is_grad else [leaf.grad for leaf in leaves]
+        told = (*call.arguments.outputs, *made)
+        return _are_finite([each for each in told if isinstance(each, torch.Tensor)])
 
 
 def _are_finite(tensors: Sequence[torch.Tensor]) -> bool:
@@ -347,11 +353,13 @@ def _note(ran: list[Any], node: Any, sent: Any, _: Any) -> None:
     ran.append(node)
 
 
-def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+def kept_run(
+    call: TorchCall, on_gradients: OnGradients | None = None, *, once: bool = False
+) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
-    only the nodes that lead to its inputs, or one with a function that runs once; or where it is
-    known that not all would be heard of, as code of the program's runs, or that an optimizer steps
-    in it, which cannot be undone."""
+    only the nodes that lead to its inputs, or one with a function that runs once; or where an
+    optimizer steps in it, which cannot be undone; or where code of the program's runs, if it is to
+    run ``once`` or gradients are heard of."""
     frees_a_part = call.inputs and not (call.is_grad and call.keep)
     if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
@@ -362,7 +370,9 @@ def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRu
         if any(map(has_late_hooks, walked.leaves)):
             return None
         origins = current.get() or Origins()
-        if on_gradients is not None:
+        if once and origins.has_dispatch_mode:
+            return None
+        if once or on_gradients is not None:
             nodes = [*walked.ends, *walked.nodes]  # hooks of leaves are found soonest
             if any(may_change(node, origins) for node in nodes):
                 return None

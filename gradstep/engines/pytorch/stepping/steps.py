@@ -168,7 +168,7 @@ class StepMaker:
             return None
         gradients, gradient = self._engine.gradients, self._engine.order[index].origin.variable.grad
         taken_over = gradients.before[index][1] is None and gradient is run[3] is not None
-        is_as_it_was = taken_over and version_of(gradient) == gradients.versions[index]
+        is_as_it_was = taken_over and version_of(gradient) == gradients.versions.get(index)
         return gradient if is_as_it_was else run[1][0]
 
     def forget(self, start: int) -> None:

@@ -26,7 +26,7 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import Walked, measured, walk
+from gradstep.engines.pytorch.stepping.kept_run import Walked, is_finite, measured, walk
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, has_late_hooks
 from gradstep.engines.pytorch.stepping.node_runs import NodeRuns
 from gradstep.engines.pytorch.stepping.told_later import are_small
@@ -77,6 +77,9 @@ class ToldRun:
 
     def _inside(self, call: TorchCall) -> Any:
         return self._record(call, self._runs.nested)
+
+    def is_finite(self) -> bool:
+        return is_finite(self._call, self.result, self._before.leaves)
 
     def tell(self, on_gradients: OnGradients) -> None:
         """Tell of all gradients: what nodes sent, sums of several, and what the call made."""
