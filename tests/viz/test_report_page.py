@@ -290,6 +290,22 @@ def test_a_live_page_says_so_and_only_that_one_is_loaded_again(report, page, fol
     assert "The run goes on" not in page
 
 
+def test_a_live_page_is_loaded_again_until_it_is_the_last(
+    report, folder, browser, browse, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("gradstep_viz.report.REFRESH", 0)
+    browse(report.html(folder, is_live=True), "")
+    report.save(tmp_path / "report.html")
+    while browser.ask("Target.getTargetInfo")["targetInfo"]["title"].startswith("still running"):
+        browser._wait(lambda message: message.get("method") == "Page.loadEventFired")
+    assert (
+        "The run goes on"
+        not in browser.ask("Runtime.evaluate", expression="document.body.textContent")["result"][
+            "value"
+        ]
+    )
+
+
 def test_the_same_report_gives_the_same_bytes_without_names_of_this_machine(report, page, folder):
     assert report.html(folder) == page
     assert str(folder) not in page
@@ -334,3 +350,58 @@ def test_a_loss_is_drawn_with_what_was_found_and_the_way_to_it(folder):
     assert f"1 {finding.code}" in page
     assert 'class="way"' in page
     assert "The dark line is the way from there to the loss." in page
+
+
+def test_calls_of_two_lines_are_two_lines_of_a_plot(folder):
+    """As in a GAN, where they alternate: of each, there is a number in every second call."""
+
+    def train() -> None:
+        one, other = nn.Linear(2, 1), nn.Linear(2, 1)
+        for step in range(8):
+            one(torch.ones(4, 2) * step).mean().backward()
+            other(torch.ones(4, 2)).pow(2).mean().backward()
+
+    page = gradstep.check(train).html(folder)
+    plots = re.findall(r'<div class="plot">.*?</svg>', page, re.DOTALL)
+    assert len(plots) == 2
+    for plot in plots:
+        lines = re.findall(r'class="line s([01])" d="M([^"]*)"', plot)
+        assert [(kind, points.count("L")) for kind, points in lines] == [("0", 7), ("1", 7)]
+    assert page.count('<ul class="legend">') == 2
+
+
+def test_a_line_ends_where_something_is_not_finite_and_says_when(folder):
+    def train() -> None:
+        weight = torch.tensor([1.0], requires_grad=True)
+        for step in range(12):
+            loss = (weight * (float("nan") if step == 6 else 1.0)).sum()
+            loss.backward()
+            weight.grad = None
+
+    with gradstep.watch() as run:
+        train()
+    page = run.report().html(folder)
+    assert "NaN first in call 7: weight." in page
+    assert 'class="event"' in page
+    assert "NaN from call 7" in page
+
+
+def test_a_large_module_is_a_tree_of_folds(folder):
+    class Block(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc, self.out = nn.Linear(4, 4), nn.Linear(4, 4)
+
+        def forward(self, x):
+            return x + self.out(self.fc(x).tanh())
+
+    net = nn.Sequential(nn.Linear(4, 4), *[Block() for _ in range(12)])
+
+    def train() -> None:
+        net(torch.ones(3, 4)).pow(2).mean().backward()
+
+    page = gradstep.check(train).html(folder)
+    tree = page[page.index('id="modules"') : page.index('id="scope"')]
+    assert tree.count("<details>") == 12
+    assert tree.count('<th scope="row"') == 2 * 25 + 1 + 2 * 12
+    assert len(page.encode()) < 300_000

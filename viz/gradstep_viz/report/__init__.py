@@ -12,7 +12,7 @@ from typing import Final
 
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.report import Report
-from gradstep.text import listed, plural
+from gradstep.text import plural
 from gradstep_viz import theme
 from gradstep_viz.errors import NothingToDraw, UnknownFormat
 from gradstep_viz.output.files import require_replaceable, write_atomically
@@ -76,7 +76,8 @@ class _Writer:
                 _FOOT,
             ]
         )
-        return write_still_page(_style(), body, f"{report.target}: {report.verdict()}", head)
+        title = f"{'still running: ' if is_live else ''}{report.target}: {report.verdict()}"
+        return write_still_page(_style(), body, title, head)
 
     def part(self, report: Report, here: Path) -> str:
         sections = _sections(report, here)
@@ -178,20 +179,11 @@ def _scope(report: Report) -> Iterator[str]:
     if report.overview is not None and (rows := [*report.overview.rows()]):
         yield "<p><strong>In numbers:</strong></p>"
         yield items(rows)
-    if report.learning:
-        yield (
-            f"<p><strong>Got a gradient that is not 0:</strong> "
-            f"{text(listed(report.learning, 12))}.</p>"
-        )
-    if report.not_run:
-        needs = [f"{rule.code}: needs {rule.words}" for rule in report.not_run]
-        yield (
-            f"<details><summary>{plural(len(needs), 'rule')} did not run</summary>"
-            f"{items(needs)}</details>"
-        )
+    needs = [f"{rule.code}: needs {rule.words}" for rule in report.not_run]
     ran = [f"{code}: {MEANINGS[code].title}" for code in report.run if code in MEANINGS]
-    if ran:
-        yield (
-            f"<details><summary>{plural(len(ran), 'kind')} of findings were looked for</summary>"
-            f"{items(ran)}</details>"
-        )
+    for title, rows in (
+        (f"{plural(len(needs), 'rule')} did not run", needs),
+        (f"{plural(len(ran), 'kind')} of findings were looked for", ran),
+    ):
+        if rows:
+            yield f'<details class="long"><summary>{title}</summary>{items(rows)}</details>'

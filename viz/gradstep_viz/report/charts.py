@@ -10,25 +10,27 @@ import numpy as np
 
 from gradstep.graph.statistics import format_number
 from gradstep_viz.plots.columns import Columns
-from gradstep_viz.plots.sizes import Numbers
+from gradstep_viz.plots.sizes import Flags, Ints, Numbers
 from gradstep_viz.report.html import items, text
 
 WIDE, HIGH = 1000, 200
 _KINDS: Final = 4
 """Of lines, by colour and dashes."""
 _MOST_POINTS: Final = 240
+_MOST_OF_SPARKLINE: Final = 50
 _LOG_FROM: Final = 50.0
 """A plot whose largest number is so many times the smallest one has a log scale."""
 
 
 class Line(NamedTuple):
     """A line over the columns, and how far the numbers of a column reach; NaN where there are
-    none."""
+    none. It ends and begins anew where it ``breaks``."""
 
     name: str
     mean: Numbers
     least: Numbers
     greatest: Numbers
+    breaks: Flags
 
 
 class Event(NamedTuple):
@@ -67,7 +69,11 @@ class _Scale(NamedTuple):
             powers = range(int(self.high), int(self.low) - 1, -step)
             numbers = [10.0**power for power in powers]
         else:
-            numbers = np.linspace(self.high, self.low, 4).tolist()
+            rough = (self.high - self.low) / 4
+            power = 10.0 ** floor(log10(rough))
+            step = next(part * power for part in (1, 2, 5, 10) if part * power >= rough)
+            first, last = ceil(self.low / step), floor(self.high / step)
+            numbers = [number * step for number in range(last, first - 1, -1)]
         places = self.places(np.array(numbers)).tolist()
         return list(zip(places, map(format_number, numbers), strict=True))
 
@@ -129,27 +135,27 @@ def _body(chart: Chart, scale: _Scale) -> Iterator[str]:
         yield f'<path class="event" d="M{at:.1f} 0V{HIGH}"/>'
     for number, line in enumerate(chart.lines):
         kind = f"s{number % _KINDS}"
-        places = [scale.places(part) for part in (line.mean, line.least, line.greatest)]
-        groups = max(1, ceil(count / _MOST_POINTS))
-        if (line.greatest > line.least).any():
-            for part in _parts(places[1]):
-                kept = range(part.start, part.stop, groups)
-                upper = [f"{x[at]:.1f} {places[2][at]:.1f}" for at in kept]
-                lower = [f"{x[at]:.1f} {places[1][at]:.1f}" for at in reversed(kept)]
-                yield f'<path class="band {kind}" d="M{"L".join(upper + lower)}Z"/>'
-        for part in _parts(places[0]):
-            points = [f"{x[at]:.1f} {places[0][at]:.1f}" for at in range(part.start, part.stop)]
-            if len(points) == 1:
-                points.append(points[0])
-            yield f'<path class="line {kind}" d="M{"L".join(points)}"/>'
+        mean, least, greatest = map(scale.places, (line.mean, line.least, line.greatest))
+        step = max(1, ceil(count / _MOST_POINTS))
+        for part in _parts(line.mean, line.breaks):
+            if (line.greatest[part] > line.least[part]).any():
+                starts = np.arange(0, len(part), step)
+                upper = _points(x[part[starts]], np.minimum.reduceat(greatest[part], starts))
+                lower = _points(x[part[starts]], np.maximum.reduceat(least[part], starts))
+                yield f'<path class="band {kind}" d="M{"L".join(upper + lower[::-1])}Z"/>'
+            points = _points(x[part], mean[part])
+            yield f'<path class="line {kind}" d="M{"L".join(points * (1 + (len(points) == 1)))}"/>'
 
 
-def _parts(values: Numbers) -> Iterator[slice]:
-    """Yield the stretches of finite numbers."""
-    finite = np.concatenate([[False], np.isfinite(values), [False]])
-    ends = np.flatnonzero(np.diff(finite.astype(np.int8)))
-    for start, stop in ends.reshape(-1, 2).tolist():
-        yield slice(start, stop)
+def _points(x: Numbers, y: Numbers) -> list[str]:
+    return [f"{one:.1f} {other:.1f}" for one, other in zip(x.tolist(), y.tolist(), strict=True)]
+
+
+def _parts(values: Numbers, breaks: Flags) -> Iterator[Ints]:
+    """Yield the columns with a finite number, apart those before and behind each break."""
+    known = np.flatnonzero(np.isfinite(values))
+    if len(known):
+        yield from np.split(known, np.flatnonzero(np.diff(np.cumsum(breaks)[known])) + 1)
 
 
 def _legend(lines: Sequence[Line]) -> Iterator[str]:
@@ -162,21 +168,18 @@ def _legend(lines: Sequence[Line]) -> Iterator[str]:
         yield f'<ul class="legend">{entries}</ul>'
 
 
-def sparkline(values: Numbers, low: float, high: float) -> str:
+def sparkline(values: Numbers, breaks: Flags, low: float, high: float) -> str:
     """Draw numbers in a small space, on a log scale between two powers of ten."""
-    step = max(1, ceil(len(values) / 60))
-    kept = values[::step]
-    scale = _Scale(low, max(high, low + 1), True)
-    places = scale.places(kept) * 16 / HIGH
-    wide = 100 / max(len(kept), 1)
+    places = 1 + _Scale(low, max(high, low + 1), True).places(values) * 14 / HIGH
+    x = (np.arange(len(values)) + 0.5) * 100 / len(values)
     paths = []
-    for part in _parts(places):
-        points = [f"{(at + 0.5) * wide:.0f} {1 + places[at] * 14 / 16:.1f}"
-                  for at in range(part.start, part.stop)]  # fmt: skip
-        paths.append("M" + "L".join(points if len(points) > 1 else points * 2))
+    for part in _parts(values, breaks):
+        kept = part[:: ceil(len(part) / _MOST_OF_SPARKLINE)]
+        points = _points(x[kept], places[kept])
+        paths.append("M" + "L".join(points * (1 + (len(points) == 1))))
+    if not paths:
+        return ""
     return (
         '<svg class="spark" viewBox="0 0 100 16" preserveAspectRatio="none" aria-hidden="true">'
         f'<path class="line s0" d="{"".join(paths)}"/></svg>'
-        if paths
-        else ""
     )

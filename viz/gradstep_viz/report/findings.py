@@ -31,7 +31,8 @@ def findings_section(report: Report, here: Path) -> str:
     notes = [finding for finding in report.findings if not finding.is_bad]
     parts = [_finding(report, finding, here, at) for at, finding in enumerate(bad, 1)]
     if not bad:
-        parts.append(f"<p>{text(report.verdict())}.</p>")
+        verdict = report.verdict()
+        parts.append(f"<p>{text(verdict[:1].upper() + verdict[1:])}.</p>")
     if report.raised is not None and report.raised.at is not None:
         parts.append("<h3>Where the program ended</h3>")
         parts.append(_excerpt(report.raised.at, here))

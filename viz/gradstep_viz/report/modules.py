@@ -20,6 +20,8 @@ from gradstep_viz.report.html import scrolling, text
 
 _MOST_ROWS: Final = 40
 """Rows of a table; a larger module has one for each module in it."""
+_FEW_ROWS: Final = 5
+"""A module with so few rows stands in the table of its neighbours."""
 _MOST_LEAVES: Final = 1500
 
 
@@ -79,7 +81,12 @@ def modules_section(run: Run | None, contents: Contents | None) -> str:
         row.name = name
         row.shape = "" if leaf.shape is None else "×".join(map(str, leaf.shape)) or "scalar"
         module.leaves.append(row)
-    parts = list(_written(root, "all modules"))
+    while len(root.modules) == 1 and not root.leaves and root.rows > _MOST_ROWS:
+        ((name, inner),) = root.modules.items()
+        inner.name = f"{root.name}.{name}".lstrip(".")
+        root = inner
+    parts = [f"<p>All are in <code>{text(root.name)}</code>.</p>"] if root.name else []
+    parts += _written(root, "all modules")
     if len(run.leaves) > _MOST_LEAVES:
         parts.append(f"<p>and {len(run.leaves) - _MOST_LEAVES:,} more leaves</p>")
     return "\n".join(parts)
@@ -90,9 +97,12 @@ def _written(module: _Module, path: str) -> Iterator[str]:
     if module.rows <= _MOST_ROWS:
         yield _table(module, path)
         return
-    if module.leaves:
-        yield _table(_Module("", leaves=module.leaves), path)
+    few = {name: inner for name, inner in module.modules.items() if inner.rows <= _FEW_ROWS}
+    if module.leaves or few:
+        yield _table(_Module("", leaves=module.leaves, modules=few), path)
     for inner in module.modules.values():
+        if inner.name in few:
+            continue
         name, inner = _without_chains(inner)
         wrong = _worst(inner)
         state = " open" if wrong and inner.rows <= _MOST_ROWS else ""
@@ -183,7 +193,7 @@ def _known(contents: Contents, shown: Map) -> Mapping[int, _Leaf]:
             )
         if len(reached) > 1:
             drawn = np.where(states == State.SIZE, values, np.nan)
-            leaf.line = sparkline(drawn, low, high)
+            leaf.line = sparkline(drawn, states >= State.ZERO, low, high)
         leaf.wrong = list(_wrong(shown, number))
         if contents.spreads:
             spread = contents.spreads[number]

@@ -10,10 +10,11 @@ import numpy as np
 from gradstep.findings.report import Report
 from gradstep.graph.statistics import format_number
 from gradstep.text import listed, plural
+from gradstep_viz.picture.formatting import place
 from gradstep_viz.plots.contents import Contents, Panel
 from gradstep_viz.plots.maps import Map
-from gradstep_viz.plots.series import Series
-from gradstep_viz.plots.sizes import State
+from gradstep_viz.plots.series import MOST_SERIES, Series
+from gradstep_viz.plots.sizes import State, equal_neighbours
 from gradstep_viz.report.charts import Chart, Event, Line, draw_chart
 
 _MOST_JUMPS: Final = 3
@@ -37,7 +38,7 @@ def _loss_chart(contents: Contents, panel: Panel) -> Chart:
         said.append(f"{plural(panel.others, 'line')} of the program with fewer calls left out.")
     lines = [
         Line(series.name if len(panel.series) > 1 else "", series.mean, series.least,
-             series.greatest)
+             series.greatest, series.troubled > 0)
         for series in panel.series
     ]  # fmt: skip
     events = [
@@ -73,12 +74,6 @@ def _of_losses(series: Series, panel: Panel) -> Iterator[str]:
 
 def _gradients(contents: Contents, shown: Map) -> Iterator[str]:
     values = np.where(shown.states == State.SIZE, shown.values, np.nan)
-    known = np.isfinite(values).any(axis=0)
-    least, middle, greatest = (np.full(len(shown.columns), np.nan) for _ in range(3))
-    inside = values[:, known]
-    if inside.size:
-        least[known], greatest[known] = np.nanmin(inside, axis=0), np.nanmax(inside, axis=0)
-        middle[known] = np.nanmedian(inside, axis=0)
     said = [remark.text + "." for remark in contents.remarks]
     said += _of_sizes(shown, values)
     events = []
@@ -89,8 +84,30 @@ def _gradients(contents: Contents, shown: Map) -> Iterator[str]:
     name = f"Gradients: median of {plural(rows, 'leaf', 'leaves')}, smallest to largest"
     if rows == 1:
         name = "Gradient"
-    line = Line("", middle, least, greatest)
-    yield draw_chart(Chart(f"{name} (rms)", shown.columns, [line], events, said, is_log=True))
+    lines = list(_lines_of(contents, shown))
+    yield draw_chart(Chart(f"{name} (rms)", shown.columns, lines, events, said, is_log=True))
+
+
+def _lines_of(contents: Contents, shown: Map) -> Iterator[Line]:
+    """Yield the sizes of gradients in the calls of each line of the program."""
+    sizes, count = shown.sizes, len(shown.columns)
+    numbers, firsts, counts = np.unique(sizes.lines, return_index=True, return_counts=True)
+    kept = np.sort(np.argsort(-counts, kind="stable")[:MOST_SERIES])
+    columns = shown.columns.of(sizes.calls)
+    for number, first in zip(numbers[kept], firsts[kept], strict=True):
+        least, middle, greatest = (np.full(count, np.nan) for _ in range(3))
+        of_line = sizes.lines == number
+        places = np.flatnonzero(of_line & (sizes.states == State.SIZE))
+        places = places[np.lexsort((sizes.values[places], columns[places]))]
+        for part in equal_neighbours(columns[places]):
+            known = sizes.values[places[part]]
+            at = int(columns[places[part.start]])
+            least[at], middle[at], greatest[at] = known[0], known[(len(known) - 1) // 2], known[-1]
+        breaks = np.zeros(count, np.bool_)
+        breaks[columns[of_line & (sizes.states >= State.INF)]] = True
+        line = contents.calls[int(sizes.calls[first])].line
+        name = "" if line is None else place(line)
+        yield Line(name, middle, least, greatest, breaks)
 
 
 def _of_sizes(shown: Map, values: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> list[str]:
