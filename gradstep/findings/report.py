@@ -59,6 +59,7 @@ from gradstep.findings.overview import Overview, overview
 from gradstep.findings.patches import patch_of
 from gradstep.findings.rules.run.derivatives import Checks, wrong_among
 from gradstep.findings.rules.run.not_finite import InCall
+from gradstep.findings.thresholds import Thresholds
 from gradstep.findings.whole_run.conclusions import Conclusion, conclusions
 from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
@@ -506,9 +507,12 @@ def report_on_graph(roots: Any, names: Names, ignored: Collection[str]) -> Repor
     )  # fmt: skip
 
 
-def report_on_recording(run: FileRun, target: str, ignored: Collection[str]) -> Report:
+def report_on_recording(
+    run: FileRun, target: str, ignored: Collection[str], thresholds: Thresholds | None = None
+) -> Report:
     """Return what the facts in a recording tell, without findings of the ``ignored`` codes."""
     calls, facts = list(run.calls()), facts_of(run)
+    facts.thresholds = thresholds or facts.thresholds
     program = Program(target)
     findings, symptoms = _parted(conclusions(facts), ignored, program)
     leaves = plural(len(run.leaves), "leaf", "leaves")

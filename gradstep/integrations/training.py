@@ -10,13 +10,13 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gradstep.findings.explanations import require_codes
 from gradstep.findings.finding import Finding
 from gradstep.findings.report import Report, one_line
 from gradstep.guest.fence import tell, within_fence
 from gradstep.guest.ranks import rank_and_size
 from gradstep.program.recording import Recording, record
-from gradstep.program.watching import Run, report_on_file, watch
+from gradstep.program.settings import settings_of_program
+from gradstep.program.watching import Run, check, watch
 
 
 class TrainingReports:
@@ -48,7 +48,7 @@ class TrainingReports:
         record: str | os.PathLike[str] | None = None,
         ignore: Collection[str] = (),
     ) -> None:
-        require_codes(ignore)
+        settings_of_program().ignored(ignore)  # what is wrong there is told now
         if every and record:
             raise ValueError("a recording is looked at when it ends: leave out every, or record")
         self._every, self._record, self._ignored = every, record, tuple(ignore)
@@ -64,7 +64,7 @@ class TrainingReports:
             return self._looks.report()
         if self._looks is None or self._looks.file is None or not self._looks.calls:
             return None
-        return report_on_file(self._looks.file, self._ignored)
+        return check(self._looks.file, ignore=self._ignored)
 
     def _begin(self, model: Any, optimizer: Any, step: int) -> None:
         """Begin to look at a training, whose optimizer has made so many steps."""

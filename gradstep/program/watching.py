@@ -18,7 +18,6 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.sources import portable
 from gradstep.contract.lookup import is_root
-from gradstep.findings.explanations import require_codes
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import (
     Ended,
@@ -29,14 +28,16 @@ from gradstep.findings.report import (
     report_on_recording,
     report_on_run,
 )
+from gradstep.findings.thresholds import Thresholds
 from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.graph.errors import NotInGraph
 from gradstep.guest.fence import has_failed, tell_anew
-from gradstep.guest.own_files import is_of_library, is_user_file, traceback_of_program
+from gradstep.guest.own_files import traceback_of_program
 from gradstep.program.calls import Calls, CallSelector, InterceptedCall, intercepting
 from gradstep.program.recorded_calls import keep_texts
 from gradstep.program.refused_pass import findings_of
+from gradstep.program.settings import script_of_program, settings_of_program
 from gradstep.program.tracebacks import raised_by
 from gradstep.recording.reading import FileRun
 from gradstep.records import CallKind, Gradients
@@ -54,10 +55,15 @@ class Run:
     What an inner one looks at is not in the report of an outer one.
     """
 
-    def __init__(self, variables: Mapping[str, Any], ignore: Collection[str]) -> None:
+    def __init__(
+        self,
+        variables: Mapping[str, Any],
+        ignore: Collection[str],
+        thresholds: Thresholds | None = None,
+    ) -> None:
         self._variables, self._ignored = variables, tuple(ignore)
         self._name = "this program"
-        self._watch = Watch()
+        self._watch = Watch(thresholds=thresholds)
         self._counts: Counter[CallKind] = Counter()
         self._within: ExitStack | None = None
         self._depth = 0
@@ -205,17 +211,19 @@ def watch(model: Any = None, optimizer: Any = None, *, ignore: Collection[str] =
     Args:
         model, optimizer: objects that no variable of the program has, as where a framework keeps
             them; others are found without.
-        ignore: codes of findings to leave out.
+        ignore: codes of findings to leave out, beside those that a pyproject.toml names.
 
     Raises:
         TypeError: a function is given as the model.
-        ValueError: there is no finding of such a code.
+        ValueError: there is no finding of such a code, or a pyproject.toml has a wrong key.
     """
-    require_codes(ignore)
+    settings = settings_of_program()
+    ignored = settings.ignored(ignore)
     if isinstance(model, FunctionType):
         raise TypeError("watch takes a model: to decorate a function, write @gradstep.watch()")
     given = {"model": model, "optimizer": optimizer}
-    return Run({name: value for name, value in given.items() if value is not None}, ignore)
+    variables = {name: value for name, value in given.items() if value is not None}
+    return Run(variables, ignored, settings.thresholds)
 
 
 @suggests
@@ -255,22 +263,23 @@ def check(
     Args:
         names: of a loss, the program's variables, as a dictionary or :class:`Names`; by default
             those of the calling program. Leaves and modules among them are checked, too.
-        ignore: codes of findings to leave out.
+        ignore: codes of findings to leave out, beside those that a pyproject.toml names.
 
     Raises:
         TypeError: it is none of these.
-        ValueError: there is no finding of such a code.
+        ValueError: there is no finding of such a code, or a pyproject.toml has a wrong key.
         NotInGraph: a tensor requires no gradient.
         RecordingError: the file cannot be read.
     """
-    require_codes(ignore)
+    settings = settings_of_program()
+    ignored = settings.ignored(ignore)
     if isinstance(subject, str | os.PathLike):
         path = os.fspath(subject)
         if path.endswith(".py"):
             raise TypeError(
                 f"check takes a loss, a function or a recording; of a script: gradstep check {path}"
             )
-        return report_on_file(Path(path), ignore)
+        return report_on_file(Path(path), ignored, settings.thresholds)
     if not is_root(subject) and callable(subject):
         run = watch(ignore=ignore)
         with suppress(Exception):  # the report has it
@@ -284,19 +293,19 @@ def check(
         raise TypeError(f"check takes a loss, a function or a recording: {error}") from None
     known = caller_names() if names is None else names
     known = known if isinstance(known, Names) else Names(known)
-    return report_on_graph(subject, known, ignore)
+    return report_on_graph(subject, known, ignored)
 
 
 def _program() -> Program | None:
     """Return the program that runs as a script, None where it is no file of the user's that a
     command could run again, as in a notebook or under pytest."""
-    file = getattr(sys.modules.get("__main__"), "__file__", None)
-    if not (isinstance(file, str) and is_user_file(file)) or is_of_library(file):
-        return None
-    return Program(portable(file, Path.cwd()), tuple(sys.argv[1:]))
+    file = script_of_program()
+    return Program(portable(file, Path.cwd()), tuple(sys.argv[1:])) if file else None
 
 
-def report_on_file(path: Path, ignored: Collection[str]) -> Report:
+def report_on_file(
+    path: Path, ignored: Collection[str], thresholds: Thresholds | None = None
+) -> Report:
     """Return the report on a recording, without findings of the ``ignored`` codes.
 
     Raises:
@@ -305,4 +314,4 @@ def report_on_file(path: Path, ignored: Collection[str]) -> Report:
     with FileRun(path) as run:
         run.require_calls()
         keep_texts(run, {call.line.file for call in run.calls() if call.line is not None})
-        return report_on_recording(run, str(path), ignored)
+        return report_on_recording(run, str(path), ignored, thresholds)

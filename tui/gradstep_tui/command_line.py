@@ -4,6 +4,7 @@ the script's, as with ``python``."""
 from __future__ import annotations
 
 import argparse
+import re
 import shlex
 from collections import deque
 from collections.abc import Sequence
@@ -53,6 +54,7 @@ class TargetParser(Parser):
                 self.error(f"{name.upper()} is missing; it comes right after TARGET")
             setattr(options, name, own.pop(0))
         options.target, options.module, options.arguments = target, module, own
+        _add_settings(options)
         if runs_whole and not is_marked:
             self._require_meant(split)
         return options
@@ -140,6 +142,27 @@ class TargetParser(Parser):
                     words.popleft() if words else f"{action.metavar or action.dest.upper()}"
                 )
         return moved, [*kept, *after[len(own) :]]
+
+
+def _add_settings(options: argparse.Namespace) -> None:
+    """Take from the pyproject.toml of a program what its command line does not choose.
+
+    Raises:
+        BadSettings: a key or a value there is wrong.
+    """
+    names = vars(options).keys() & {"theme", "thresholds"}
+    if not names:
+        return
+    # late: other commands, and --help, need not wait
+    from gradstep.program.settings import settings_for
+
+    script = None if options.module else re.match(r".+?\.py(?=:|$)", options.target)
+    settings = settings_for(script[0] if script else "")
+    if "theme" in names:
+        options.theme = options.theme or settings.theme
+    if "thresholds" in names:
+        options.ignore = [*settings.ignored(), *options.ignore]
+        options.thresholds = settings.thresholds
 
 
 _OUTPUT: Final = "--output"

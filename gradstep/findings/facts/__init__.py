@@ -16,6 +16,7 @@ from gradstep.contract.op_records import Origin, Record, reachable
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.finding import Reason, Rule
+from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Graph, Source
 from gradstep.guest.fence import NewFailures
 from gradstep.records import BackwardCall, Node
@@ -167,12 +168,14 @@ class Facts:
         graphs: by their indices, the graphs of some calls with what flowed there, to be drawn.
         dry_runs: how many calls depend on memory that nobody has written.
         failures: what a defect of ours has lost outside of the calls that were looked at.
+        thresholds: from where on something is a finding.
     """
 
     def __init__(
         self, run: Run, *, is_whole: bool = True, given: frozenset[type[Given]] = LIVE
     ) -> None:
         self.run, self.given = run, given
+        self.thresholds = Thresholds()
         self.is_whole, self.is_cut_short = is_whole, False
         self._names = Names()
         self.looked_at: list[int] = []

@@ -39,6 +39,7 @@ from gradstep.findings.rules.graph.untraced import Untraced
 from gradstep.findings.rules.run import RULES as RUN_RULES
 from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.source_lines import calls_of
+from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Source
 from gradstep.guest.fence import carried_out, is_ours, within_fence
 from gradstep.recording.facts import CallFacts, Header
@@ -73,6 +74,7 @@ class Watch:
         is_whole: whether it gets all calls; of those that somebody asked for, each is looked at
             closely.
         given: what rules may read, which may be less than what is known of a program that runs.
+        thresholds: from where on something is a finding.
     """
 
     def __init__(
@@ -82,9 +84,11 @@ class Watch:
         is_whole: bool = True,
         progress: Progress | None = None,
         given: frozenset[type[Given]] = LIVE,
+        thresholds: Thresholds | None = None,
     ) -> None:
         self._run = MemoryRun(Header())
         self.facts = Facts(self._run, is_whole=is_whole, given=given)
+        self.facts.thresholds = thresholds or self.facts.thresholds
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
         self._gathered = gathered(self.facts)
         self._leaves = LeafWatch(self._run)

@@ -19,6 +19,7 @@ from textual.screen import Screen
 from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from gradstep.console.session import Session
+from gradstep.program.settings import settings_of_program
 from gradstep_tui.app.screen import DebuggerScreen
 from gradstep_tui.app.themes import DARK, LIGHT, THEMES, light_terminal
 from gradstep_tui.app.widgets.line_view import LineView
@@ -62,7 +63,9 @@ class DebuggerApp(App[Outcome]):
         for theme in THEMES:
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
-            self.theme = "gradstep-light" if light_terminal() else "gradstep-dark"
+            chosen = settings_of_program().theme
+            is_light = light_terminal() if chosen == "auto" else chosen == "light"
+            self.theme = "gradstep-light" if is_light else "gradstep-dark"
         LineView.plain = not has_marks(getattr(sys.__stderr__, "encoding", None) or "utf-8")
         if LineView.plain:
             ScrollBar.renderer = _PlainBar

@@ -89,6 +89,7 @@ def parser() -> TargetParser:
         "the finding is gone, no other has come, and all that learned still does")  # fmt: skip
     add("--fix", action="store_true",
         help="verify the fixes, and make those that are verified in the files")  # fmt: skip
+    command.set_defaults(thresholds=None)  # of the project
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")
     return command
@@ -130,7 +131,7 @@ def report_of(
     ``destination``: it is written while the TARGET runs."""
     _require_codes(options.ignore)
     if target.is_recording:
-        return report_on_file(Path(target.place), options.ignore), None
+        return report_on_file(Path(target.place), options.ignore, options.thresholds), None
     selected = EVERY if options.call is None else CallSelector.parse(options.call)
     program = Program(str(target), tuple(options.arguments))
 
@@ -141,7 +142,7 @@ def report_of(
     tells = None if options.quiet else tell
     asked = Asked(
         selected, options.derivatives, options.calls, options.seconds, tells,
-        tells_failure=options.format in ("json", "html"),
+        tells_failure=options.format in ("json", "html"), thresholds=options.thresholds,
     )  # fmt: skip
 
     def report(checked: RunChecked) -> Report:
@@ -209,7 +210,7 @@ def _check_ranks(
     findings = compared([*paths.values()])
     rank = findings[0].ranks[0] if findings else next(iter(paths))
     target = parse_target(str(paths[rank]))
-    report = report_on_file(paths[rank], options.ignore)
+    report = report_on_file(paths[rank], options.ignore, options.thresholds)
     if options.format == "json":
         whole = json.loads(json_of(findings, len(paths)))
         document = as_json(whole | {"report": json.loads(report.json(target.folder))})

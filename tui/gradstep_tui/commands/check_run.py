@@ -12,6 +12,7 @@ from gradstep.findings.facts import Facts
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Ended, Report, Scope, report_on_run
 from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
+from gradstep.findings.thresholds import Thresholds
 from gradstep.findings.whole_run.conclusions import certain
 from gradstep.findings.whole_run.watch import Watch
 from gradstep.guest.fence import has_failed, tell_anew
@@ -38,7 +39,7 @@ class Asked(NamedTuple):
     """What is to be looked at: which calls, all derivatives or those of custom Functions only; the
     run ends early after so many calls, or so many seconds; ``tells`` is given what is certain
     before a long run ends; ``tells_failure`` where a report is wanted of a program that fails
-    before its first call, too."""
+    before its first call, too; ``thresholds`` are those of the project."""
 
     selected: CallSelector = EVERY
     derivatives: bool = False
@@ -46,6 +47,7 @@ class Asked(NamedTuple):
     seconds: float | None = None
     tells: Callable[[Finding], None] | None = None
     tells_failure: bool = False
+    thresholds: Thresholds | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -80,8 +82,9 @@ def check_run(
 
     def new_watch() -> Watch:
         return Watch(
-            derivatives=asked.derivatives, is_whole=asked.is_whole, progress=progress.of_nodes
-        )
+            derivatives=asked.derivatives, is_whole=asked.is_whole, progress=progress.of_nodes,
+            thresholds=asked.thresholds,
+        )  # fmt: skip
 
     watch, count = new_watch(), 0
     ended: Ended | None = None

@@ -88,6 +88,7 @@ def parser() -> TargetParser:
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
         "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
     add_rank_option(add, None, "0; without a screen, all")
+    command.set_defaults(theme=None)  # of the project
     return command
 
 

@@ -56,7 +56,7 @@ def parser() -> TargetParser:
     add("--seconds", type=seconds, default=1.5, metavar="S",
         help="how long a frame lasts (default: 1.5)")  # fmt: skip
     add("--leaves", action="store_true", default=None, help="draw a box for every leaf")
-    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+    add("--theme", choices=("auto", "light", "dark"), metavar="THEME",
         help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the film")
     add_rank_option(add, "0")

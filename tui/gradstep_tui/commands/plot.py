@@ -76,7 +76,7 @@ def parser() -> TargetParser:
         "leaf or of a module, where * stands for any text; may be repeated")  # fmt: skip
     add("--call", default="all", metavar="K", help="which calls: 3, last, or 1,100:110; for calls "
         "of autograd.grad(): grad:1, grad:all, ... (default: all calls)")  # fmt: skip
-    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+    add("--theme", choices=("auto", "light", "dark"), metavar="THEME",
         help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the plot")
     add_rank_option(add, "0")

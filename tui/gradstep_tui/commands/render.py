@@ -95,7 +95,8 @@ def _add(add: Callable[..., Any], *, large: bool) -> None:
             case "switch":
                 keywords |= {"action": argparse.BooleanOptionalAction}
             case _:
-                keywords |= {"metavar": option.metavar, "default": option.default}
+                default = None if option.name == "theme" else option.default  # of the project
+                keywords |= {"metavar": option.metavar, "default": default}
         if option.kind == "choice":
             keywords |= {"choices": option.choices}
             keywords["help"] += f" (default: {option.default})"

@@ -19,8 +19,6 @@ _ASIDE: Final = 100.0
 """Times as large, and the gradient does not vanish on the way to there."""
 _ENDS: Final = 3
 """Of the smallest gradients, and of the largest ones, so many are followed back."""
-_APART: Final = 1e5
-"""By which the gradients of two weights of one call may differ."""
 _HUGE: Final = 1e6
 _TINY: Final = 1e-12
 """Of the size of a weight: with the usual learning rates, one step destroys it, or changes none of
@@ -206,7 +204,7 @@ def _of_call(facts: Facts, weights: list[tuple[History, Seen]]) -> Iterator[Reas
         # of a weight beside the way, as the key of an attention, what lies behind it has more
         is_aside = is_far and any(value > _ASIDE * size(end) for value in behind)
         factor = max(size(near) / size(end), size(end) / size(near))
-        if factor > _APART and not is_aside:
+        if factor > facts.thresholds.gradient_ratio and not is_aside:
             change = Change(factor, near[0].leaf.name, size(near), end[0].leaf.name, size(end))
             yield _reason(facts, end, change, is_far)
             return

@@ -22,11 +22,8 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 
 _STEPS: Final = 5
-_SMALL: Final = 1e-6
-"""Of the size of a weight: with this, it takes a million steps to change it."""
 _CLIPPED: Final = 1e-4
 """Of the size of a weight, where gradients are clipped that a scaler has multiplied."""
-_LARGE: Final = 0.5
 _BOUND: Final = 1e-2
 """A bound for gradients below which it is clipping that makes steps small."""
 _RAISED: Final = 10.0
@@ -251,9 +248,10 @@ class Unscaled(Reason):
 def step_sizes(facts: Facts) -> Iterator[Reason]:
     """Yield optimizers whose every weight moves by less than a millionth of its size in the middle
     of at least five steps, or by more than half of it."""
+    largest = facts.thresholds.largest_step
     for optimizer, weights in _weights(facts).items():
         is_small = _are_small(facts, weights)
-        if is_small or min(ratio for _, ratio in weights) > _LARGE:
+        if is_small or min(ratio for _, ratio in weights) > largest:
             yield _reason(facts, optimizer, weights, is_small=is_small)
 
 
@@ -284,7 +282,8 @@ def by_optimizer(facts: Facts) -> dict[str, list[History]]:
 
 
 def _are_small(facts: Facts, weights: list[tuple[History, float]]) -> bool:
-    bound = _CLIPPED if _clip_of_scaled(facts, weights) else _SMALL
+    smallest = facts.thresholds.smallest_step
+    bound = max(_CLIPPED, smallest) if _clip_of_scaled(facts, weights) else smallest
     return max(ratio for _, ratio in weights) < bound
 
 
