@@ -65,8 +65,9 @@ class _Scale(NamedTuple):
     def ticks(self) -> list[tuple[float, str]]:
         """Return the places of some numbers, and how these are written."""
         if self.is_log:
-            step = max(1, ceil((self.high - self.low) / 4))
-            powers = range(int(self.high), int(self.low) - 1, -step)
+            powers = range(
+                int(self.high), int(self.low) - 1, -max(1, ceil((self.high - self.low) / 4))
+            )
             numbers = [10.0**power for power in powers]
         else:
             rough = (self.high - self.low) / 4
