@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from gradstep.debugger.breakpoints import Reached
 from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import Reply, Value
@@ -124,8 +122,6 @@ def node_as_data(session: PassSession, index: int, here: Path) -> dict[str, Any]
 def value_as_data(value: Any, here: Path, most: int = _MOST) -> Any:
     """Return a tensor as its description, and its elements where they are not more than ``most``; a
     number, or what else an expression came to, as it is."""
-    if isinstance(value, np.generic):
-        return plain(value.item(), here)
     if not isinstance(value, Value):
         return plain(value, here)
     known: Mapping[str, Any] = {

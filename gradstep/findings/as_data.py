@@ -14,6 +14,8 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any, Final, NamedTuple
 
+import numpy as np
+
 from gradstep.capturing.sources import portable
 from gradstep.capturing.statement import Operation, operation_at
 from gradstep.findings.finding import Finding, Reason
@@ -95,6 +97,10 @@ def plain(value: Any, here: Path) -> Any:
             return value
         case float():
             return value if isfinite(value) else str(value)
+        case np.generic():
+            return plain(value.item(), here)
+        case complex():
+            return [plain(value.real, here), plain(value.imag, here)]
         case Source():
             return place(value, here)
         case Reason():

@@ -92,8 +92,8 @@ class SentNotFinite(NotFinite):
     keeps_loss = False
     amount: Amount = field(compare=False)
     equal: EqualValues | None = field(compare=False)
-    values: tuple[tuple[str, str], ...] = field(compare=False)
-    numbers: tuple[tuple[str, str], ...] = field(compare=False)
+    values: tuple[tuple[str, Any], ...] = field(compare=False)
+    numbers: tuple[tuple[str, Any], ...] = field(compare=False)
     formula: str
     so: GradientsNotFinite | None
     advice: Reason
@@ -102,8 +102,8 @@ class SentNotFinite(NotFinite):
         where = f", where {_equations(self.values)}" if self.values else ""
         if self.equal is not None:
             where = (
-                f", as two {self.equal.what} are equal ({self.equal.number}): it divides by their "
-                "difference"
+                f", as two {self.equal.what} are equal ({format_element(self.equal.number)}): it "
+                "divides by their difference"
             )
         so = "" if self.so is None else f"; {self.so.text()}"
         return f"the gradient that {self.address} sends on is {self.amount}{where}{so}"
@@ -140,11 +140,11 @@ class EqualValues(NamedTuple):
     """What is equal, and the number that it is."""
 
     what: str
-    number: str
+    number: Any
 
 
-def _equations(values: Sequence[tuple[str, str]]) -> str:
-    return listed([f"{name} is {number}" for name, number in values])
+def _equations(values: Sequence[tuple[str, Any]]) -> str:
+    return listed([f"{name} is {format_element(number)}" for name, number in values])
 
 
 class Passed(NamedTuple):
@@ -335,8 +335,8 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
         )  # fmt: skip
     return SentNotFinite(
         amount_of(known, known.trouble, gradient.array if gradient.has_numbers else None), equal,
-        tuple((operand(source, stem, name), format_element(n)) for name, n in inputs or results),
-        tuple((name, format_element(element)) for name, element in there),
+        tuple((operand(source, stem, name), number) for name, number in inputs or results),
+        tuple(there),
         session.graph.node(index).formula, so, advice,
     ).at_node(session.graph, index)  # fmt: skip
 
@@ -361,7 +361,7 @@ def _equal_values(session: PassSession, index: int) -> EqualValues | None:
             same = np.argwhere(np.diff(values) == 0)
             if len(same):
                 what = "singular values" if kept.name == "S" else "eigenvalues"
-                return EqualValues(what, format_element(values[tuple(same[0])]))
+                return EqualValues(what, values[tuple(same[0])])
     return None
 
 

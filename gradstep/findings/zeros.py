@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
+from gradstep.graph.statistics import Range
 from gradstep.text import plural
 
 
@@ -74,7 +75,7 @@ class BeyondLimits(Reason):
 
     helps = "begin inside the limits, or scale the inputs so that they are there"
     name: str
-    inputs: str
+    inputs: Range
 
     def text(self) -> str:
         return f"each input of {self.name} is at or beyond its limits: the inputs are {self.inputs}"

@@ -249,14 +249,24 @@ def format_number(value: float) -> str:
     return _MINUS + text if value < 0 else text
 
 
-def format_range(stats: Statistics) -> str:
-    """Say between what numbers the elements are.
+class Range(NamedTuple):
+    """Between what numbers elements are.
 
-    >>> format_range(statistics(np.array([1.0, 3.0]))), format_range(statistics(np.full(4, -20.0)))
+    >>> str(Range(1.0, 3.0)), str(Range(-20.0, -20.0))
     ('between 1 and 3', 'all −20')
     """
-    smallest, largest = format_number(stats.minimum), format_number(stats.maximum)
-    return f"all {smallest}" if smallest == largest else f"between {smallest} and {largest}"
+
+    smallest: float
+    largest: float
+
+    @classmethod
+    def of(cls, stats: Statistics) -> Range:
+        """Return that of the elements which a summary is of."""
+        return cls(stats.minimum, stats.maximum)
+
+    def __str__(self) -> str:
+        smallest, largest = map(format_number, self)
+        return f"all {smallest}" if smallest == largest else f"between {smallest} and {largest}"
 
 
 def format_element(value: float | np.generic) -> str:

@@ -25,7 +25,7 @@ from gradstep.findings.zeros import (
     ZeroFactor,
     ZeroLeaves,
 )
-from gradstep.graph.statistics import format_number, format_range
+from gradstep.graph.statistics import Range, format_number
 from gradstep.records import LEAF, resolve
 
 _RECTIFIERS: Final = ("relu", "threshold", "leaky_relu", "elu", "relu6", "hardtanh")
@@ -77,7 +77,7 @@ def _of_a_curve(stem: str, kept: Mapping[str, Value]) -> Reason | None:
     """Return why an op whose curve is flat beyond its limits sends zeros."""
     result, given = _first(kept, _RESULT), _first(kept, _INPUT)
     if stem in _CLAMPS and given is not None:
-        return BeyondLimits(stem, format_range(given.statistics))
+        return BeyondLimits(stem, Range.of(given.statistics))
     if stem in _SATURATING and result is not None and _is_saturated(result):
         if "softmax" in stem and not np.unique(result.array).size > 1:
             return OneElement(stem, _ends(result))

@@ -36,15 +36,15 @@ _MINUS_INFINITY: Final = "\N{MINUS SIGN}inf"
 
 @dataclass(frozen=True)
 class AtNumbers(Reason):
-    """The ``numbers`` that an op was given there, in words; none where they are not known."""
+    """The ``numbers`` that an op was given there; none where they are not known."""
 
-    numbers: tuple[str, ...] = field(default=(), compare=False)
+    numbers: tuple[Any, ...] = field(default=(), compare=False)
     is_negative: bool = False
 
     def text(self) -> str:
         if self.numbers:
             are = "input is" if len(self.numbers) == 1 else "inputs are"
-            return f", where its {are} {listed(self.numbers)}"
+            return f", where its {are} {listed([*map(format_element, self.numbers)])}"
         if self.is_negative:
             return ", where its input is negative"
         return ", although its inputs are finite"
@@ -159,7 +159,7 @@ def of_finite_inputs(values: ForwardValues, origin: Origin, trouble: Trouble) ->
     there = numbers_there(values, origin, trouble)
     if not there and (reason := _reason(values, record, origin[1])):
         return reason
-    numbers, negative = tuple(map(format_element, there)), of_negative(record, trouble)
+    numbers, negative = tuple(there), of_negative(record, trouble)
     if trouble == "inf" and _overflows(record, there):
         return TooLarge(numbers, negative, record.dtype)
     return AtNumbers(numbers, negative)

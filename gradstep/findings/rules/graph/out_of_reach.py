@@ -13,7 +13,7 @@ from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.squashed import MOVING
 from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.rules.graph.targets import LOSSES
-from gradstep.graph.statistics import format_number, format_range
+from gradstep.graph.statistics import Range, format_number
 
 _PROBABILITIES: Final = ("binary_cross_entropy", "binary_cross_entropy_with_logits")
 _RANGES: Final = {
@@ -33,22 +33,24 @@ class OutOfReach(Reason):
     code = "out-of-reach"
     loss: str
     maker: str
-    span: str
+    span: Range
     beyond: int = field(compare=False)
     size: int = field(compare=False)
-    targets: str = field(compare=False)
+    targets: Range = field(compare=False)
 
     def text(self) -> str:
+        span = " to ".join(map(format_number, self.span))
         why = f"{self.maker} gives nothing else" if self.maker else "are no probabilities"
         return (
             f"{self.beyond:,} of the {self.size:,} targets of {self.loss} are outside of "
-            f"{self.span}, and {why}: they are {self.targets}"
+            f"{span}, and {why}: they are {self.targets}"
         )
 
     def remedy(self) -> str:
         if not self.maker:
             return "give the classes as 0 and 1"
-        return f"scale the targets to {self.span}, or leave out {self.maker}"
+        span = " to ".join(map(format_number, self.span))
+        return f"scale the targets to {span}, or leave out {self.maker}"
 
 
 def find_out_of_reach(subject: Subject) -> Iterator[Reason]:
@@ -72,8 +74,8 @@ def find_out_of_reach(subject: Subject) -> Iterator[Reason]:
             continue
         is_loss = maker is record
         yield OutOfReach(
-            record.name, "" if is_loss else maker.name, f"{format_number(low)} to "
-            f"{format_number(high)}", beyond, array.size, format_range(known),
+            record.name, "" if is_loss else maker.name, Range(low, high), beyond, array.size,
+            Range.of(known),
             source=maker.source, other=None if is_loss else record.source,
         )  # fmt: skip
         return

@@ -16,7 +16,7 @@ from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.facts import Forward, Graphs, Numbers
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.graph.subject import Subject
-from gradstep.graph.statistics import format_range
+from gradstep.graph.statistics import Range
 from gradstep.recording.errors import NotRecorded
 
 _ENDS: Final = {
@@ -92,11 +92,11 @@ class Saturated(Reason):
     ends: str
     hit: int = field(compare=False)
     size: int = field(compare=False)
-    inputs: str = field(compare=False)
+    inputs: Range | None = field(compare=False)
 
     def text(self) -> str:
         what, has = ("rows", "have an element of") if self.is_softmax else ("elements", "are")
-        given = self.inputs and f"; its inputs are {self.inputs}"
+        given = "" if self.inputs is None else f"; its inputs are {self.inputs}"
         return (
             f"{self.hit:,} of the {self.size:,} {what} of {self.address} {has} exactly "
             f"{self.ends}: its gradient is 0 there{given}"
@@ -206,16 +206,14 @@ def _dim(subject: Subject, index: int) -> int:
     return dim if isinstance(dim, int) else -1
 
 
-def _given(subject: Subject, index: int) -> str:
-    """Say between what numbers the inputs are, where that was traced."""
+def _given(subject: Subject, index: int) -> Range | None:
+    """Return between what numbers the inputs are, where that was traced."""
     record = subject.order[index].record
     first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
     if not isinstance(first, tuple):
-        return ""
+        return None
     known = ForwardValues(subject.engine.reading, subject.origins).statistics(first)
-    if known is None or known.trouble:
-        return ""
-    return format_range(known)
+    return None if known is None or known.trouble else Range.of(known)
 
 
 RULES: Final = (
