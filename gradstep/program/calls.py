@@ -208,7 +208,10 @@ class Calls:
         look: Look | None = None,
         rests: Callable[[], bool] | None = None,
         variables: Mapping[str, Any] = MappingProxyType({}),
+        describes: bool = False,
     ) -> None:
+        by_number = requested.number is not None or bool(requested.ranges)
+        self._describes = True if describes and by_number else None  # the values of ops
         self._process = os.getpid()
         self._variables = variables
         self._handle = handle
@@ -250,7 +253,8 @@ class Calls:
         with within_fence("a call"):
             number, self._kind = self.counts[kind], kind
             self._is_requested = self._requested.requests(number, kind)
-            return self._is_requested or self._is_noted()
+            is_wanted = self._is_requested or self._is_noted()
+            return is_wanted or self._describes not in (None, self._is_near())
         return False
 
     @property
@@ -263,8 +267,19 @@ class Calls:
         """Return whether lines and modules are noted in this call, or to be in the next one."""
         if self._noted is None:
             return False
-        near = self._requested.is_near(self.counts[self._requested.kinds[0]])
-        return near or self._noted.notes(self._number + 1)
+        return self._is_near() or self._noted.notes(self._number + 1)
+
+    def _is_near(self) -> bool:
+        """Return whether one of the next few calls was requested by its number."""
+        return self._requested.is_near(self.counts[self._requested.kinds[0]])
+
+    @fenced("the values of ops")
+    def _describe_near(self, call: BackwardCall) -> None:
+        """Have values described only ahead of calls that were requested by their numbers."""
+        tracing = engine_of_call(call).tracing
+        if self._describes is not None and tracing is not None:
+            self._describes = self._is_near()
+            tracing.describe_ops(on=self._describes)
 
     @fenced("lines and modules")
     def _prepare(self, call: BackwardCall, *, is_shown: bool) -> None:
@@ -312,6 +327,7 @@ class Calls:
             found_gradients = carried_out(partial(running_of(call).run, call))
             answer = found_gradients if call.is_grad else True
         self._prepare(call, is_shown=shows)
+        self._describe_near(call)
         return answer
 
     def _looked(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
@@ -409,7 +425,7 @@ def intercepting(
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours, look, rests, variables)
+    calls = Calls(handle, requested, ours, look, rests, variables, describes=bool(values))
     if not _follow(current_thread()):
         with asking(None):
             yield calls

@@ -367,3 +367,21 @@ def test_a_size_that_is_not_met_lets_a_call_raise_as_plainly() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     with pytest.raises(ValueError, match="stumbled"), failing_on("rms > 1e30"):
         raised_behind(torch, torch.ones(3, requires_grad=True) * 2.0).sum().backward()
+
+
+@pytest.mark.torch
+def test_values_are_described_ahead_of_the_calls_that_are_asked_for_alone() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    from gradstep.engines.pytorch.origins import current
+
+    described = []
+    w = torch.ones(3, requires_grad=True)
+    ranges = CallSelector.parse("9,20:21")
+    with intercepting(lambda found: run_and_capture(found, "both")[1], ranges, values=True):
+        for number in range(1, 30):
+            loss = (w * 2).sum()
+            origins = current.get()
+            if origins is not None and origins.ops is not None:
+                described.append(number)
+            loss.backward()
+    assert described == [1, *range(6, 10), *range(17, 22)]
