@@ -144,6 +144,8 @@ def forget_own_frames(error: BaseException) -> None:
     hold the error, and all that ran, beyond the moment at which the program lets go of it."""
     for place, _ in walk_tb(error.__traceback__):
         frame: FrameType | None = place
+        if not is_own_file(place.f_code.co_filename):  # an inner pass has let go of ours before it
+            frame = place.f_back
         while frame is not None and is_own_file(frame.f_code.co_filename):
             with suppress(RuntimeError):  # it runs still
                 frame.clear()

@@ -57,7 +57,14 @@ def twice(y):
     s = (y * y).sum()
     s.backward()
     s.backward()
-for work in (nan, hook, twice):
+def inside(y):
+    def refused(g):
+        with torch.enable_grad():
+            torch.autograd.grad(x2.exp().sum(), x0)
+    z = y * 2
+    z.register_hook(refused)
+    z.sum().backward()
+for work in (nan, hook, twice, inside):
     def run():
         y = x1.exp()
         watch(work.__name__, y)
