@@ -138,6 +138,32 @@ s = loss()
 s.backward()
 tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+PACKED: Final = """
+gc.disable()
+def by_hooks():
+    y = x1 * 2
+    watch("by_hooks", y)
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: [x], lambda packed: packed[0]):
+        return (y * y).sum()
+def by_a_checkpoint():
+    y = x1 * 2
+    watch("by_a_checkpoint", y)
+    return checkpoint(torch.sin, y, use_reentrant=False).sum()
+def by_a_copy():
+    y = x1 * 2
+    watch("by_a_copy", y)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        s = (y * y).sum()
+        s.backward()
+        tell("alive:", [name for name, ref in watched if ref() is not None])
+        return s
+losses = []
+for loss in (by_hooks, by_a_checkpoint, by_a_copy):
+    losses.append(loss())
+    attempt(lambda: losses[-1].backward())
+    attempt(lambda: losses[-1].backward())
+    tell("alive:", [name for name, ref in watched if ref() is not None])
+"""
 METADATA: Final = """
 def say(word, x):
     tell(word)
@@ -262,6 +288,11 @@ for n in range(3):
             FREED,
             [CHECK, CHECK_ALL, WHY, RENDER, RECORD, RECORD_VALUES, FLIGHT, FAIL_ON, FAIL_ON_LARGE],
             id="what a call saved is freed with it",
+        ),
+        pytest.param(
+            PACKED,
+            [CHECK, CHECK_ALL, WHY, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="so is what hooks of the program's packed",
         ),
         pytest.param(
             METADATA,

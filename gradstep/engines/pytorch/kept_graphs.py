@@ -7,28 +7,36 @@ to its end, and lets go of it then: a later call of the program's fails as it do
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import wraps
+from inspect import getattr_static
 from typing import Any, Final
 
 import torch
+from torch.compiler import is_dynamo_compiling
 
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.nodes import Freed, raw_saved, refusal
+from gradstep.engines.pytorch.nodes import Freed, Packed, raw_saved, refusal, unpacked
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     TensorBase,
     functions,
     plain_run_backward,
+    push_saved_tensor_hooks,
     sequence_nr_of,
+    shows_packed,
+    top_saved_tensor_hooks,
     unobserved,
     unpack_hook,
 )
 from gradstep.graph.model import Source
+from gradstep.guest.replaced import replaced
 
 
 def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
     """Let go of what these nodes of PyTorch kept, as ``call`` would have: of what the program's own
-    hooks have packed, only later calls are refused.  The line of a ``whole`` pass, one that did not
-    raise, is remembered."""
+    hooks have packed where that was not watched, only later calls are refused.  The line of a
+    ``whole`` pass, one that did not raise, is remembered."""
     origins = current.get()
     if origins is not None:
         origins.modules.clear()  # what runs from here on is of the next pass
@@ -57,6 +65,8 @@ def _free(node: Any, freed: Freed) -> bool:
                 raw.register_hooks(_nothing, freed)
             except RuntimeError as error:
                 done = done and "value None" in str(error)
+        elif hook is unpacked:
+            raw.data.free(freed)
         else:
             done = done and isinstance(hook, Freed)
     return done
@@ -64,6 +74,55 @@ def _free(node: Any, freed: Freed) -> bool:
 
 def _nothing(value: torch.Tensor) -> None:
     """Keep nothing of a value."""
+
+
+class _Packing:
+    """Packs what is saved by a hook of the program's, as long as that is in force: PyTorch holds
+    what packs as long as what is packed."""
+
+    __slots__ = ("pack", "unpack")
+
+    def __init__(self, hooks: Any) -> None:
+        self.pack, self.unpack = hooks.pack_hook, hooks.unpack_hook
+
+    def __call__(self, tensor: torch.Tensor) -> Packed:
+        return Packed(self.unpack, self.pack(tensor))
+
+    def end(self) -> None:
+        self.pack = self.unpack = None
+
+
+@contextmanager
+def packing_watched() -> Iterator[None]:
+    """Within it, what saved-tensor hooks of the program's pack is kept so that it can be freed."""
+    kind = torch.autograd.graph.saved_tensors_hooks
+    enter: Any = getattr_static(kind, "__enter__")
+    leave: Any = getattr_static(kind, "__exit__")
+
+    @wraps(enter)
+    def entered(hooks: Any) -> None:
+        # what is compiled is inlined; and what unpacks here comes from another thread
+        if (
+            is_dynamo_compiling()
+            or isinstance(hooks.pack_hook, torch.nn.Module)
+            or hooks.unpack_hook is unpacked
+        ):
+            enter(hooks)
+        else:
+            push_saved_tensor_hooks(_Packing(hooks), unpacked)
+
+    @wraps(leave)
+    def left(hooks: Any, *error: Any) -> None:
+        inner = None if is_dynamo_compiling() else top_saved_tensor_hooks(False)
+        leave(hooks, *error)
+        if inner is not None and type(inner[0]) is _Packing and hooks.unpack_hook is not unpacked:
+            inner[0].end()
+
+    with ExitStack() as stack:
+        if shows_packed and push_saved_tensor_hooks and top_saved_tensor_hooks:
+            stack.enter_context(replaced(kind, "__enter__", entered))
+            stack.enter_context(replaced(kind, "__exit__", left))
+        yield
 
 
 def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:

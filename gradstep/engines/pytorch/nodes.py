@@ -84,6 +84,32 @@ def note_of_freed(line: Source | None) -> str:
     return "" if line is None else f"the call at {line.place} freed them"
 
 
+class Packed:
+    """What the program's hook has packed of a value that a node saves, in the place of that: so
+    both can be let go of, which PyTorch leaves to the end of the graph."""
+
+    __slots__ = ("unpack", "value")
+
+    def __init__(self, unpack: Callable[[Any], Any], value: Any) -> None:
+        self.unpack, self.value = unpack, value
+
+    def free(self, freed: Freed) -> None:
+        """Keep the value no longer."""
+        self.unpack, self.value = freed, None
+
+
+def unpacked(packed: Packed) -> Any:
+    """Return the value, as the program's hook unpacks it."""
+    return packed.unpack(packed.value)
+
+
+def hook_of(raw: Any) -> Any:
+    """Return what unpacks a value that a node saved: a hook of the program's, what refuses to, or
+    None where reading it runs no code."""
+    hook = unpack_hook(raw)
+    return raw.data.unpack if hook is unpacked else hook
+
+
 class TorchNode:
     """A node of PyTorch; ``origin`` is that node.
 
@@ -198,7 +224,7 @@ class TorchNode:
         """The line whose call freed what it kept, None where that is unknown."""
         if self in self.graph.known_ends:
             return self.graph.known_ends[self]
-        hooks = [unpack_hook(raw) for raw in self.raw_saved()]
+        hooks = [hook_of(raw) for raw in self.raw_saved()]
         freed = next((hook for hook in hooks if type(hook) is Freed), None)
         if freed is None and any(hook is not None for hook in hooks):
             freed = refusal(self.origin)
@@ -493,7 +519,7 @@ def keeps_packed(origin: Any) -> bool:
 
 def _is_packed(raw: Any) -> bool:
     """Return whether reading a value that a node saved calls a hook of the program's."""
-    return not isinstance(unpack_hook(raw), Freed | None)
+    return not isinstance(hook_of(raw), Freed | None)
 
 
 def _place(node: TorchNode, nr: int) -> TorchNode | Port:
@@ -514,7 +540,7 @@ def _read_saved(node: TorchNode) -> list[KeptValue]:
         if isinstance(raw, tuple | list):
             values += _several(node, name, raw, value_name)
             continue
-        hook = unpack_hook(raw)
+        hook = hook_of(raw)
         if hook is not None:  # reading it would call code of the program's
             values.append((name, None, "freed" if type(hook) is Freed else "packed"))
             continue
@@ -533,9 +559,7 @@ def _several(
 ) -> Iterator[KeptValue]:
     """List values that a node keeps under one name."""
     names = [f"{name}[{number}]" for number in range(len(raw))]
-    hooks = [
-        hook for saved in raw if saved is not None and (hook := unpack_hook(saved)) is not None
-    ]
+    hooks = [hook for saved in raw if saved is not None and (hook := hook_of(saved)) is not None]
     if hooks:
         state: SavedState = "freed" if Freed in map(type, hooks) else "packed"
         yield from [(name, None, state) for name in names]

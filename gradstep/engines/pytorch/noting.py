@@ -13,6 +13,7 @@ from gradstep.contract.budget import BUDGET
 from gradstep.engines.pytorch.aside import stepping_aside
 from gradstep.engines.pytorch.events import noting_torch_events
 from gradstep.engines.pytorch.inputs import noting_functions
+from gradstep.engines.pytorch.kept_graphs import packing_watched
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
 from gradstep.engines.pytorch.ops import Ops
 from gradstep.engines.pytorch.origins import Lines, Modules, Origins, current
@@ -42,6 +43,7 @@ def noting(
             stack.enter_context(fenced_context(what, context))
 
         stack.callback(origins.end, outer)
+        enter("what saved-tensor hooks pack", packing_watched())
         if sequence_nr is not None:
             mode = origins.lines = Lines(origins) if lines else None
             watched = Modules(origins, mode)

@@ -563,6 +563,8 @@ def _unpack_hook() -> Callable[[Any], Any]:
 
 unpack_hook: Final = _unpack_hook()
 """Returns the hook that unpacks a ``SavedTensor``, None where reading it runs no code."""
+shows_packed: Final = hasattr(_SAVED, "data")
+"""Whether a ``SavedTensor`` shows what a hook packed."""
 
 
 def memory_of_saved(raw: Any) -> int | None:
@@ -1000,11 +1002,16 @@ def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
                 yield parameter.sharded_param, whole
 
 
+top_saved_tensor_hooks: Final[Any] = _find("_C._autograd._top_saved_tensors_default_hooks")
+"""Returns the pair of hooks that pack and unpack what nodes of this thread save."""
+push_saved_tensor_hooks: Final[Any] = _find("_C._autograd._push_saved_tensors_default_hooks")
+"""Puts such a pair in force."""
+
+
 def saved_tensor_hooks() -> list[tuple[Any, Any]]:
     """Return the hooks that pack and unpack saved tensors in this thread, the outermost first."""
-    top = _find("_C._autograd._top_saved_tensors_default_hooks")
+    top, push = top_saved_tensor_hooks, push_saved_tensor_hooks
     pop = _find("_C._autograd._pop_saved_tensors_default_hooks")
-    push = _find("_C._autograd._push_saved_tensors_default_hooks")
     hooks: list[tuple[Any, Any]] = []
     if not (top and pop and push):
         return hooks
