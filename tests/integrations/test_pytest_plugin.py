@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from tests.forking import run_python
 
+ROOT = Path(__file__).parents[2]
 PLUGIN = "gradstep.integrations.pytest_plugin"
 TRAIN = """\
 import asyncio, unittest
@@ -53,7 +55,7 @@ def ran(torch: Any, tmp_path: Path) -> Ran:
     def run(tests: str, *options: str, code: int = 1) -> CompletedProcess[str]:
         text = TRAIN.replace("LIBRARY", torch.__name__) + tests
         (tmp_path / "test_train.py").write_text(text, "utf-8")
-        # where gradstep is installed, pytest has it
+        # it cannot be asked for twice
         plugin = [] if entry_points(group="pytest11", name="gradstep") else ["-p", PLUGIN]
         words = ["-m", "pytest", "-q", "--strict-markers", *plugin, *options, "test_train.py"]
         wide = {"COLUMNS": "200"}
@@ -234,3 +236,15 @@ def test_nothing_is_imported_until_it_is_used() -> None:
         "gradstep", "gradstep.contract", "gradstep.contract.registry", "gradstep.integrations",
         PLUGIN,
     ]  # fmt: skip
+
+
+def test_pytest_reads_few_files_to_find_it() -> None:
+    """At its start it reads what belongs to each distribution that has an entry point for it."""
+    whole, own = (
+        tomllib.loads((ROOT / folder / "pyproject.toml").read_text("utf-8"))
+        for folder in (".", "pytest-gradstep")
+    )
+    assert "pytest11" not in whole["project"].get("entry-points", {})
+    assert own["project"]["entry-points"]["pytest11"] == {"gradstep": PLUGIN}
+    assert own["tool"]["hatch"]["build"]["targets"]["wheel"] == {"bypass-selection": True}
+    assert own["project"]["version"] == whole["project"]["version"]
