@@ -47,6 +47,7 @@ html_copy_source = False
 html_static_path = ["_static"]
 html_extra_path = [
     "llms.txt",
+    "images/report-dying-units.html",
     "../gradstep/findings/report.schema.json",
     "../gradstep/console/reply.schema.json",
 ]

@@ -152,6 +152,9 @@ def main() -> None:
     ):
         words = [*command.split(), "-o", str(IMAGES / picture), script]
         subprocess.run([sys.executable, "-m", "gradstep", *words], check=True)
+    page = str(IMAGES / "report-dying-units.html")
+    words = ["check", "-o", page, "samples/bugs/dying_units.py"]
+    subprocess.run([sys.executable, "-m", "gradstep", *words], check=False)  # it finds something
     draw_beside("docs/examples/three_losses.py")
 
 

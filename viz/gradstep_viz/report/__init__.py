@@ -145,7 +145,8 @@ def _header(report: Report, sections: list[tuple[str, str]], *, is_live: bool) -
 
 def _verdict(report: Report, *, is_live: bool = False) -> str:
     bad = report.bad
-    kind = "error" if any(one.severity == "error" for one in bad) else "warning" if bad else "fine"
+    is_error = any(finding.severity == "error" for finding in bad)
+    kind = "error" if is_error else "warning" if bad else "error" if report.raised else "fine"
     sign = {"error": "✖", "warning": "▲", "fine": "○"}[kind]
     verdict = report.verdict()
     shown = text(verdict[:1].upper() + verdict[1:])
@@ -166,6 +167,8 @@ def _verdict(report: Report, *, is_live: bool = False) -> str:
     if (raised := report.raised) is not None:
         words = f"{raised.type}: {raised.message}" if raised.message else raised.type
         said.append(f"<p>The program was ended by <strong>{text(words)}</strong></p>")
+    elif report.exit_code:
+        said.append(f"<p>The program ended with exit code {report.exit_code}.</p>")
     if report.next:
         said.append(f"<p>To see more: {command(report.next)}</p>")
     return f'<div class="verdict {kind}">{"".join(said)}</div>'

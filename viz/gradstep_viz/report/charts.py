@@ -180,7 +180,9 @@ def sparkline(values: Numbers, breaks: Flags, low: float, high: float) -> str:
         paths.append("M" + "L".join(points * (1 + (len(points) == 1))))
     if not paths:
         return ""
+    known = values[np.isfinite(values)]
+    said = f"from {format_number(float(known[0]))} to {format_number(float(known[-1]))}"
     return (
-        '<svg class="spark" viewBox="0 0 100 16" preserveAspectRatio="none" aria-hidden="true">'
-        f'<path class="line s0" d="{"".join(paths)}"/></svg>'
+        '<svg class="spark" viewBox="0 0 100 16" preserveAspectRatio="none" role="img" '
+        f'aria-label="{said}"><path class="line s0" d="{"".join(paths)}"/></svg>'
     )

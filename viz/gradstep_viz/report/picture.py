@@ -13,6 +13,7 @@ from gradstep.findings.report import Report
 from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.model import Graph
 from gradstep.recording.run import Run
+from gradstep.text import listed
 from gradstep_viz.errors import VizError
 from gradstep_viz.flow.compose import make_flow_picture
 from gradstep_viz.flow.rows import Mark, Tone
@@ -67,9 +68,12 @@ def _figure(drawn: _Drawn, here: Path) -> Iterator[str]:
     except (VizError, UnknownAddress):
         return
     said = [f"The graph of {drawn.title}."]
-    for number, call in drawn.findings.items():
-        other = f", found in {call}" if call else ""
-        said.append(f"A row is marked with finding {number}{other}.")
+    for call in dict.fromkeys(drawn.findings.values()):
+        numbers = [f"{number}" for number, other in drawn.findings.items() if other == call]
+        several = len(numbers) > 1
+        which = f"Finding{'s' * several} {listed(numbers, len(numbers))}"
+        where = f", found in {call}, " if call else " "
+        said.append(f"{which}{where}{'stand' if several else 'stands'} in the rows that say so.")
     said.append(
         "The dark line is the way from there to the loss." if wide.way
         else "" if drawn.findings else "No finding is about a row of it."
