@@ -65,6 +65,7 @@ from gradstep.findings.whole_run.recorded import facts_of
 from gradstep.findings.whole_run.watch import RULES
 from gradstep.graph.model import Graph, Source
 from gradstep.guest.cells import is_cell, place_in
+from gradstep.guest.own_files import is_of_library
 from gradstep.guest.versions import versions
 from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
@@ -137,7 +138,7 @@ class Report:
         overview: what a person would look at who knows nothing of it.
         symptoms: what goes when a finding does, and is told in JSON only.
         closely: the calls whose graphs were looked at, by their places among all.
-        options: what ``--call`` takes for the calls that findings name, by their titles.
+        named: the calls that findings name, by their titles.
         arguments: those of the program.
         exit_code: that of the program, None where it is not known, or did not come to its end.
         ended: what ended the run before the program did.
@@ -167,7 +168,7 @@ class Report:
     overview: Overview | None = None
     symptoms: tuple[Symptom, ...] = ()
     closely: tuple[int, ...] = ()
-    options: Mapping[str, str] = field(default_factory=dict)
+    named: Mapping[str, CallFacts] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
     exit_code: int | None = None
     ended: Ended | None = None
@@ -233,7 +234,7 @@ class Report:
             "\n".join(
                 [
                     finding_text(finding, here, marked(finding), self._fix_rows(finding)),
-                    *([f"  in {finding.call}"] if finding.call else []),
+                    *([f"  in {self.call_text(finding, here)}"] if finding.call else []),
                 ]
             )
             for finding in (self.findings if everything else bad)
@@ -266,6 +267,16 @@ class Report:
             for words, count in needs.most_common()
         ]
         return "; ".join([f"nothing found in what the recording holds{until}", *lacking])
+
+    def call_text(self, finding: Finding, here: Path) -> str:
+        """Name the call of a finding; of one in a library, also the program's line that led to
+        it."""
+        own = [line.file for line in (finding.source, finding.other) if line is not None]
+        call = self.named.get(finding.call)
+        line = None if call is None or not own else call.line
+        if line is None or is_of_library(line.file) or not all(map(is_of_library, own)):
+            return finding.call
+        return f"{finding.call}, {place_text(line, here)}"
 
     def level(self, finding: Finding) -> Level | None:
         """Return the level of the fix of a finding, None where it has none."""
@@ -346,6 +357,7 @@ class Report:
         """Return a finding as the JSON document has it."""
         reason, (module, _, op) = finding.reason, finding.address.rpartition("/")
         is_cause = reason.is_cause and not symptom_of
+        call = self.named.get(finding.call)
         return {
             "id": finding.id, "code": finding.code, "severity": finding.severity,
             "role": "cause" if is_cause else "symptom", "symptom_of": symptom_of or None,
@@ -356,7 +368,7 @@ class Report:
             "other": place(finding.other, here),
             "node": finding.address, "op": op.partition(":")[0], "module": module,
             "functions": list(dict.fromkeys(reason.calls())),
-            "call": self.options.get(finding.call), "count": finding.count,
+            "call": call and call.option, "count": finding.count,
             "leaves": list(finding.leaves),
             "fix": self._fix_as_data(finding, here),
             "began": reason.began if isinstance(reason, NotFinite) else None,
@@ -474,7 +486,7 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         "" if scope.in_python else _next(scope.program, findings, calls), scope.raised,
         _first_loss(calls),
         _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
-        tuple(facts.looked_at), _options(calls, findings, symptoms), scope.program.arguments,
+        tuple(facts.looked_at), _named(calls, findings, symptoms), scope.program.arguments,
         scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
         graphs=facts.graphs, opened=lambda: nullcontext(facts.run),
     )  # fmt: skip
@@ -529,7 +541,7 @@ def report_on_recording(
         tuple(left_out), _after_recording(run, program, findings, calls),
         raised, _first_loss(calls), _learning(run, calls),
         able, unable, overview(run), symptoms, tuple(facts.looked_at),
-        _options(calls, findings, symptoms), tuple(run.header.command[1:]),
+        _named(calls, findings, symptoms), tuple(run.header.command[1:]),
         versions={**run.header.versions, **run.header.engines}, is_recorded=True,
         graphs=_graphs(run, findings, facts.looked_at), opened=lambda: FileRun(run.path),
     )  # fmt: skip
@@ -569,12 +581,12 @@ def _parted(
     return findings, tuple(symptoms)
 
 
-def _options(
+def _named(
     calls: Sequence[CallFacts], findings: Sequence[Finding], symptoms: Sequence[Symptom]
-) -> dict[str, str]:
-    """Return what ``--call`` takes for the calls that findings name."""
+) -> dict[str, CallFacts]:
+    """Return the calls that findings name, by their titles."""
     named = {finding.call for finding in (*findings, *(each.finding for each in symptoms))}
-    return {call.title: call.option for call in calls if named and call.title in named}
+    return {call.title: call for call in calls if named and call.title in named}
 
 
 def _after_recording(
@@ -663,8 +675,8 @@ def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFac
             return finding.reason.finds or program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
         if finding.is_bad and name:
-            option = _options(calls, [finding], ()).get(finding.call, "1")
-            call = f" --call {option}" if option != "1" else ""
+            named = _named(calls, [finding], ()).get(finding.call)
+            call = f" --call {named.option}" if named and named.option != "1" else ""
             return program.command(f"why{call}", name)
     if is_cell(program.target):
         return ""  # the debugger needs a terminal

@@ -103,6 +103,8 @@ def test_a_nan_that_a_library_computes_is_told(said: Said) -> None:
     report = said("log_loss(net(x), y).backward()\n", code=5)
     assert "[not-finite]" in report
     assert "own_trainer.py:16" in report
+    assert "  in backward() call 1, train.py:8\n" in report
+    assert "in backward() call 1\n" in said("(net(x) - 9).log().mean().backward()\n", code=5)
 
 
 def test_a_program_that_was_installed_is_looked_at_as_any_other(

@@ -50,7 +50,7 @@ def _finding(report: Report, finding: Finding, here: Path, number: int = 0) -> s
         f'<article class="finding {finding.severity}">',
         _kind(finding, number),
         f"<h3{named}>{text(finding.what)}{times}</h3>",
-        *_where(finding, here),
+        *_where(report, finding, here),
     ]
     if finding.remedy:
         rows.append(f"<p><strong>Remedy:</strong> {text(finding.remedy)}</p>")
@@ -67,8 +67,8 @@ def _kind(finding: Finding, number: int) -> str:
     return f'<p class="kind">{counted}{sign} {finding.severity} <code>{finding.code}</code></p>'
 
 
-def _where(finding: Finding, here: Path) -> Iterator[str]:
-    facts = [f"in {text(finding.call)}"] if finding.call else []
+def _where(report: Report, finding: Finding, here: Path) -> Iterator[str]:
+    facts = [f"in {text(report.call_text(finding, here))}"] if finding.call else []
     facts += [f"node <code>{text(finding.address)}</code>"] if finding.address else []
     if facts:
         yield f'<p class="mute">{", ".join(facts)}</p>'
