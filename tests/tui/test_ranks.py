@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from importlib import resources
 from pathlib import Path
 from subprocess import CompletedProcess
 
+import jsonschema
 import pytest
 
 from tests.forking import run_gradstep
@@ -160,7 +162,10 @@ def test_recordings_of_a_job_are_compared_and_checked(folder: Path, recordings: 
     assert checked.stdout.startswith("\n".join(lines))
     assert "run.rank1.gsr: 1 warning" in checked.stdout
     told = run_gradstep(["check", "--format", "json", *recordings], folder)
-    assert json.loads(told.stdout)["findings"][0]["ranks"] == [1]
+    document = json.loads(told.stdout)
+    assert document["findings"][0]["ranks"] == [1]
+    schema = resources.files("gradstep.findings").joinpath("report.schema.json").read_text("utf-8")
+    jsonschema.Draft202012Validator(json.loads(schema)).validate(document)
     twice = run_gradstep(["diff", "--ranks", recordings[0], recordings[0]], folder)
     assert (twice.returncode, "are both of rank 1" in twice.stderr) == (2, True)
 
