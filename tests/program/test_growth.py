@@ -56,13 +56,18 @@ print(after - before, 2 * min(sizes[1], sizes[2] - sizes[1]), file=sys.stderr)
 """
 COMMANDS = {
     "check": ["check"],
+    "check --call all": ["check", "--call", "all"],
+    "check --derivatives": ["check", "--derivatives"],
     "record": ["record", "-o", "run.gsr"],
+    "record --when nan": ["record", "-o", "run.gsr", "--when", "nan"],
     "record --values all": ["record", "-o", "run.gsr", "--values", "all"],
     "render --call last": ["render", "--call", "last", "-o", "last.svg"],
+    "render --values": ["render", "--values", "--call", "last", "-o", "last.svg"],
     "render --call 1000": ["render", "--call", "1000", "-o", "none.svg"],
     "film --call last": ["film", "--call", "last", "-o", "film.html"],
     "why --call last": ["why", "--call", "last"],
     "debug --batch": ["debug", "--batch", "--ex", "continue"],
+    "debug --no-replay": ["debug", "--batch", "--no-replay", "--ex", "continue"],
     "debug --break": ["debug", "--batch", "--ex", "break tanh if rms > 1e9", "--ex", "continue"],
     "--fail-on nan": ["debug", "--fail-on", "nan"],
     "--fail-on rms": ["debug", "--fail-on", "rms > 1e9"],
@@ -88,6 +93,12 @@ session.do("break tanh if rms >= 0"); session.do("continue"); session.do("print 
     "check": "gradstep.check(loss); loss.backward()",
     "why": "gradstep.why(loss, net[0].weight); loss.backward()",
     "render": "gradstep.render(loss, 'one.svg'); loss.backward()",
+    "watch": """\
+with gradstep.watch() as run:
+    again = (net(batch.x) * batch.mask).mean()
+    again.backward()
+run.report()
+""",
     "trace": """\
 with gradstep.trace(values=True):
     again = (net(batch.x) * batch.mask).mean()
