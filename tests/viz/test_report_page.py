@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -327,11 +328,34 @@ def test_a_page_takes_the_place_of_a_page_only(report, tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_notebook_shows_the_same_parts(report, browse):
+def test_a_notebook_shows_the_same_parts(report):
     part = report._repr_html_()
     assert report.bad[0].what in Elements(part).text
     assert "<html" not in part
     assert "The loss goes from" in part
+
+
+def test_links_in_one_notebook_lead_to_their_own_report(report):
+    parts = [report._repr_html_(), replace(report, next="gradstep why x")._repr_html_()]
+    ids = [attributes["id"] for part in parts for _, attributes in Elements(part).all
+           if "finding-" in attributes.get("id", "")]  # fmt: skip
+    links = [attributes["href"][1:] for part in parts for tag, attributes in Elements(part).all
+             if tag == "a"]  # fmt: skip
+    assert len(set(ids)) == 2
+    assert links == ids
+
+
+def test_a_recording_that_is_gone_leaves_what_was_read(folder, tmp_path):
+    weight = torch.tensor([1.0], requires_grad=True)
+    with gradstep.record(tmp_path / "run.gsr"):
+        for _ in range(3):
+            (weight * 2).sum().backward()
+    report = gradstep.check(tmp_path / "run.gsr")
+    assert "The loss" in report.html(folder)
+    (tmp_path / "run.gsr").unlink()
+    page = report.html(folder)
+    assert report.verdict() in Elements(page).text
+    assert "The loss" not in page
 
 
 def test_a_loss_is_drawn_with_what_was_found_and_the_way_to_it(folder):
@@ -344,7 +368,7 @@ def test_a_loss_is_drawn_with_what_was_found_and_the_way_to_it(folder):
     (finding, *_) = [each for each in report.bad if each.address]
     assert f"1 {finding.code}" in page
     assert 'class="way"' in page
-    assert "The dark line is the way from there to the loss." in page
+    assert "The thin line in the lanes is the way from there to the loss." in page
 
 
 def test_calls_of_two_lines_are_two_lines_of_a_plot(folder):

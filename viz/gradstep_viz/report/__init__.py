@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
 from gradstep.findings.explanations import MEANINGS
 from gradstep.findings.report import Report
+from gradstep.recording.errors import RecordingError
+from gradstep.recording.run import Run
 from gradstep.text import plural
 from gradstep_viz import theme
 from gradstep_viz.errors import NothingToDraw, UnknownFormat
@@ -32,6 +34,8 @@ _FOOT: Final = (
     "</p></footer>"
 )
 _MOST_LINKS: Final = 6
+_FOLDED: Final = ("modules", "scope")
+"""Sections that are folded in another page."""
 MARK: Final = rb'<html lang="en" class="gs-report">'
 FORMATS: Final = {".html": "html", ".htm": "html", ".json": "json", "": "text", ".txt": "text",
                   ".text": "text", ".log": "text"}  # fmt: skip
@@ -81,12 +85,17 @@ class _Writer:
 
     def part(self, report: Report, here: Path) -> str:
         sections = _sections(report, here)
-        body = "\n".join(_section("", title, content) for _, title, content in sections)
-        name = f"gs-report-{hashlib.sha256(body.encode('utf-8', 'replace')).hexdigest()[:8]}"
-        return (
-            f'<div class="gs-report gs-part" id="{name}"><style>{_style()}</style>\n'
-            f"{_verdict(report)}\n{body}</div>"
+        body = "\n".join(
+            f"<details><summary>{title}</summary>\n{content}\n</details>"
+            if name in _FOLDED
+            else f"<section><h2>{title}</h2>\n{content}\n</section>"
+            for name, title, content in sections
         )
+        body = f"{_verdict(report)}\n{body}"
+        name = f"gs-{hashlib.sha256(body.encode('utf-8', 'replace')).hexdigest()[:8]}"
+        for link in (' id="', ' href="#'):  # of a program, no quotes are left
+            body = body.replace(f"{link}finding-", f"{link}{name}-finding-")
+        return f'<div class="gs-report gs-part"><style>{_style()}</style>\n{body}</div>'
 
     def save(self, report: Report, path: Path) -> Path:
         format = report_format(path)
@@ -109,11 +118,12 @@ def _style() -> str:
 
 def _sections(report: Report, here: Path) -> list[tuple[str, str, str]]:
     """Return the name, the title and the content of each section."""
-    with (report.opened or nullcontext)() as run:
+    with ExitStack() as stack:
+        run: Run | None = None
         contents: Contents | None = None
-        if run is not None:
-            with suppress(NothingToDraw):
-                contents = contents_of(run)
+        with suppress(RecordingError, NothingToDraw):  # the file may be gone
+            run = None if report.opened is None else stack.enter_context(report.opened())
+            contents = None if run is None else contents_of(run)
         sections = [
             ("findings", "Findings", findings_section(report, here)),
             ("picture", "The net", picture_section(report, run, here)),
@@ -125,8 +135,6 @@ def _sections(report: Report, here: Path) -> list[tuple[str, str, str]]:
 
 
 def _section(name: str, title: str, content: str) -> str:
-    if not name:
-        return f"<section><h2>{title}</h2>\n{content}\n</section>"
     return (
         f'<section aria-labelledby="{name}"><h2 id="{name}" tabindex="-1">{title}</h2>\n{content}\n'
         "</section>"

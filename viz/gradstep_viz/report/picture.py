@@ -75,7 +75,7 @@ def _figure(drawn: _Drawn, here: Path) -> Iterator[str]:
         where = f", found in {call}, " if call else " "
         said.append(f"{which}{where}{'stand' if several else 'stands'} in the rows that say so.")
     said.append(
-        "The dark line is the way from there to the loss." if wide.way
+        "The thin line in the lanes is the way from there to the loss." if wide.way
         else "" if drawn.findings else "No finding is about a row of it."
     )  # fmt: skip
     yield "<figure>"
