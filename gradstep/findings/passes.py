@@ -180,8 +180,9 @@ def run_pass(
     """
     engine = engine_of_call(call)
     running = engine.running or engine.cannot("run a backward pass")
-    order = engine.reading.plan(call.roots).order
-    scaling = scaling_of(names, _numbers(engine), order)
+    scaling = None
+    if names.scalers:
+        scaling = scaling_of(names, _numbers(engine), engine.reading.plan(call.roots).order)
 
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
@@ -195,7 +196,10 @@ def run_pass(
     ran = run or told
     returned = carried_out(partial(running.run, call)) if ran is None else ran.result
     is_finite = ran is not None and ran.is_finite()
-    trouble = None if is_finite else _not_finite(call, engine, order, names, returned)
+    trouble = None
+    if not is_finite:
+        order = engine.reading.plan(call.roots).order
+        trouble = _not_finite(call, engine, order, names, returned)
     if told is not None:
         if trouble is not None and scaling is None and explains:
             session = PassSession.of_call(call, names=names, call=number, driver=told.driver())

@@ -32,7 +32,7 @@ from gradstep.engines.pytorch.nodes import (
     TorchLeaf,
     TorchNode,
     hooks_of,
-    runs_user_code,
+    run_user_code,
 )
 from gradstep.engines.pytorch.order import plan_of
 from gradstep.engines.pytorch.origins import Origins, current
@@ -228,8 +228,7 @@ class TorchRunning:
         if origins.has_dispatch_mode:
             return True
         with unobserved():
-            nodes = nodes_behind(call.arguments.outputs)
-            return any(runs_user_code(node, origins) for node in nodes)
+            return run_user_code(list(nodes_behind(call.arguments.outputs)), origins)
 
     def reads_unwritten(self, call: TorchCall) -> bool:
         ops = (current.get() or Origins()).ops

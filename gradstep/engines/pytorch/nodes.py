@@ -22,8 +22,7 @@ from gradstep.engines.pytorch.private import (
     function_of,
     grad_enabled,
     hook_tables,
-    hooks_after,
-    hooks_before,
+    hooks_around,
     kept,
     kept_raw,
     memory_of_saved,
@@ -447,7 +446,7 @@ class TorchGraph:
 def refusal(origin: Any) -> Freed | None:
     """Return the hook that refuses to run a node of PyTorch, as a call has freed what code of the
     program's had packed for it."""
-    return next((hook for hook in hooks_before(origin) if type(hook) is Freed), None)
+    return next((hook for hook in hooks_around([origin]) if type(hook) is Freed), None)
 
 
 @lru_cache(maxsize=4096)
@@ -490,18 +489,16 @@ def is_of_program(kind: type) -> bool:
     return issubclass(kind, FunctionNode) and not in_torch
 
 
-def runs_user_code(origin: Any, origins: Origins) -> bool:
-    """Return whether a node of PyTorch is known to run code of the program's: a Function, a hook,
-    or one that unpacks what it keeps."""
-    if hasattr(origin, "variable"):
-        known = any(hook_tables(origin.variable))
-    else:
-        known = isinstance(origin, FunctionNode) or keeps_packed(origin)
-        if not known and not origins.has_hooks:  # of a leaf they may be older
-            return False
-        known = known or sequence_nr_of(origin) in origins.hooks
-    hooks = () if known else (*hooks_before(origin), *hooks_after(origin))
-    return known or any(type(hook) is not Freed for hook in hooks)
+def run_user_code(nodes: Sequence[Any], origins: Origins) -> bool:
+    """Return whether some nodes of PyTorch are known to run code of the program's: a Function, a
+    hook, or one that unpacks what it keeps."""
+    if any(may_change(node, origins) for node in nodes):
+        return True
+    ends = [node for node in nodes if hasattr(node, "variable")]
+    if any(keeps_packed(node) for node in nodes if not hasattr(node, "variable")):
+        return True
+    asked = nodes if origins.has_hooks else ends  # those of a leaf may be older
+    return any(type(hook) is not Freed for hook in hooks_around(asked))
 
 
 def may_change(origin: Any, origins: Origins) -> bool:

@@ -643,18 +643,9 @@ def kept_beside(nodes: Iterable[Any]) -> list[dict[str, Any]]:
     return tables
 
 
-def hooks_before(node: Any) -> Sequence[Any]:
-    """Return the hooks that run before a node of PyTorch, on what arrives there."""
-    return _hooks_by(node.register_prehook)
-
-
-def hooks_after(node: Any) -> Sequence[Any]:
-    """Return the hooks that run after a node of PyTorch, on what it sends."""
-    return _hooks_by(node.register_hook)
-
-
-def _hooks_by(register: Callable[[Any], Any]) -> Sequence[Any]:
-    """Return the hooks that a method of a node has registered; no table is made where none has."""
+def hooks_around(nodes: Iterable[Any]) -> Sequence[Any]:
+    """Return the hooks that run before some nodes of PyTorch, on what arrives there, and after
+    them, on what they send; no table is made where there is none."""
     if _registering is None:
         return ()
     hooks: list[Any] = []
@@ -665,8 +656,11 @@ def _hooks_by(register: Callable[[Any], Any]) -> Sequence[Any]:
         hooks.extend(table.values())
         return table, None
 
-    with _registering_by(look), suppress(Untold):
-        register(None)
+    with _registering_by(look):
+        for node in nodes:
+            for register in (node.register_prehook, node.register_hook):
+                with suppress(Untold):
+                    register(None)
     return hooks
 
 

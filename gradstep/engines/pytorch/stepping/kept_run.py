@@ -16,7 +16,7 @@ from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import keeps_packed, may_change, runs_user_code, why_opaque
+from gradstep.engines.pytorch.nodes import keeps_packed, run_user_code, why_opaque
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     FunctionNode,
@@ -372,12 +372,9 @@ def kept_run(
         origins = current.get() or Origins()
         if once and origins.has_dispatch_mode:
             return None
-        if once or on_gradients is not None:
-            nodes = [*walked.ends, *walked.nodes]  # hooks of leaves are found soonest
-            if any(may_change(node, origins) for node in nodes):
-                return None
-            if any(runs_user_code(node, origins) for node in nodes):
-                return None
+        is_heard = once or on_gradients is not None
+        if is_heard and run_user_code([*walked.ends, *walked.nodes], origins):
+            return None
         let_go_in_parts(walked.nodes, walked.edges)
     return KeptRun(call, walked, on_gradients)
 
