@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
 from pathlib import Path
 from textwrap import dedent
@@ -488,7 +489,7 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
         tuple(facts.looked_at), _named(calls, findings, symptoms), scope.program.arguments,
         scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
-        graphs=facts.graphs, opened=lambda: nullcontext(facts.run),
+        graphs=facts.graphs, opened=partial(nullcontext, facts.run),
     )  # fmt: skip
 
 
@@ -543,7 +544,7 @@ def report_on_recording(
         able, unable, overview(run), symptoms, tuple(facts.looked_at),
         _named(calls, findings, symptoms), tuple(run.header.command[1:]),
         versions={**run.header.versions, **run.header.engines}, is_recorded=True,
-        graphs=_graphs(run, findings, facts.looked_at), opened=lambda: FileRun(run.path),
+        graphs=_graphs(run, findings, facts.looked_at), opened=partial(FileRun, run.path),
     )  # fmt: skip
 
 

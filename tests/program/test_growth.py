@@ -56,6 +56,7 @@ print(after - before, 2 * min(sizes[1], sizes[2] - sizes[1]), file=sys.stderr)
 """
 COMMANDS = {
     "check": ["check"],
+    "check -o page": ["check", "-o", "page.html"],
     "check --call all": ["check", "--call", "all"],
     "check --derivatives": ["check", "--derivatives"],
     "record": ["record", "-o", "run.gsr"],
