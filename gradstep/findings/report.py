@@ -489,8 +489,13 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
         tuple(facts.looked_at), _named(calls, findings, symptoms), scope.program.arguments,
         scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
-        graphs=facts.graphs, opened=partial(nullcontext, facts.run),
+        graphs=facts.graphs, opened=_opening(facts.run),
     )  # fmt: skip
+
+
+def _opening(run: Run) -> Callable[[], AbstractContextManager[Run]]:
+    """Return what gives a run in memory; it holds nothing else, such as the tensors in facts."""
+    return lambda: nullcontext(run)
 
 
 def report_on_graph(roots: Any, names: Names, ignored: Collection[str]) -> Report:
