@@ -36,7 +36,36 @@ SCORES = f"F.cross_entropy(SCORES, {OTHERS})"
 UNIT = "z = F.normalize(net(x), dim=1)"
 MASKED = "(z @ z.T).masked_fill(torch.eye(8).bool(), -9) / 0.1"
 TIMES = "t = (START + 10 * torch.arange(48)).float(); x = (t[:8, None] % 600) / torch.ones(6)"
+SPLIT = "r = nn.GRU(3, 4); h = r(x.view(8, 2, 3)ORDER)[0]; loss = F.cross_entropy(hLAST, y)"
+ATTENTION = """ids = torch.randint(4, (8, 7)); h = F.embedding(ids[:, :-1], net.weight)
+    w = (h @ h.transpose(1, 2))MASK
+    loss = F.cross_entropy(net(w.softmax(-1) @ h).flatten(0, 1), ids[:, 1:].flatten())"""
+CAUSAL = ".masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf'))"
+ADVANTAGE = "a = (y.float() - net(x)[:, COLUMNS]).detach(); loss = (net(x)[:, 0] * a).mean()"
+WRITTEN = "h = net(x) * 2; CHANGE; loss = h.square().mean()"
+SWAPPED = "x = x.view(8, 2, 3).CHANGE.flatten(1); loss = F.cross_entropy(net(x), y)"
+SHIFTED = """ids = torch.randint(4, (8, 9)); h = F.embedding(ids[:, :6], net.weight)
+    loss = F.cross_entropy(net(h).flatten(0, 1), ids[:, FROM:FROM + 6].flatten())"""
+NOISE = """noise = torch.randn_like(x)
+    target = TARGET
+    loss = F.mse_loss(net(x + 0.1 * noise), target)"""
+VIEWS = """first = torch.stack([*x, *x]); z = OTHER; second = torch.stack([*z, *z])
+    loss = (net(first) * net(second)).mean()"""
 PAIRS: list[tuple[str, str, str]] = [
+    ("rows-mixed", SPLIT.replace("ORDER", "").replace("LAST", "[:, -1]"),
+     SPLIT.replace("ORDER", ".transpose(0, 1)").replace("LAST", "[-1]")),
+    ("not-transposed", SWAPPED.replace("CHANGE", "reshape(8, 3, 2)"),
+     SWAPPED.replace("CHANGE", "transpose(1, 2)")),
+    ("sees-target", ATTENTION.replace("MASK", ""), ATTENTION.replace("MASK", CAUSAL)),
+    ("broadcast", ADVANTAGE.replace("COLUMNS", ":1"), ADVANTAGE.replace("COLUMNS", "1")),
+    ("one-target", "loss = F.cross_entropy(net(x), torch.stack([torch.tensor(2)] * 8))",
+     "loss = F.cross_entropy(net(x), torch.stack([*y]))"),
+    ("shifted-targets", SHIFTED.replace("FROM", "2"), SHIFTED.replace("FROM", "1")),
+    ("fresh-target", NOISE.replace("TARGET", "torch.randn_like(x)[:, :4]"),
+     NOISE.replace("TARGET", "noise[:, :4]")),
+    ("equal-inputs", VIEWS.replace("OTHER", "x"), VIEWS.replace("OTHER", "x + torch.rand(6)")),
+    ("data-written", WRITTEN.replace("CHANGE", "h.data /= 2"),
+     WRITTEN.replace("CHANGE", "h = h / 2")),
     ("one-class", "loss = F.cross_entropy(net(x), torch.full((8,), step % 4))",
      "loss = F.cross_entropy(net(x), y)"),
     ("softmax-of-rows", "loss = F.nll_loss(F.log_softmax(net(x), dim=0), y)",
@@ -66,3 +95,73 @@ def test_data_that_cannot_teach_are_told(
 ) -> None:
     assert code in codes(wrong, tmp_path, capsys)
     assert code not in codes(right, tmp_path, capsys)
+
+
+JUMPS = """
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(6, 4)
+optimizer = torch.optim.SGD(net.parameters(), RATE)
+for step in range(CALLS):
+    x = torch.randn(16, 6) * (60 if step == FAR else 1)
+    loss = LOSS
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+SQUARES = "(net(x).sum(1) - x.sum(1)).square().mean()"
+CLASSES = "torch.nn.functional.cross_entropy(net(x), torch.arange(16) % 4)"
+
+
+@pytest.mark.parametrize(
+    ("code", "loss", "rate", "calls", "far", "says"),
+    [
+        ("loss-jumps", SQUARES, "0.01", "40", "29", "backward() call 30"),
+        ("", SQUARES, "0.01", "40", "None", ""),
+        ("loss-rises", CLASSES, "3.0, maximize=True", "40", "None", "a guess would do better"),
+        ("", CLASSES, "0.3", "40", "None", ""),
+    ],
+)
+def test_the_first_strange_call_is_told(
+    code: str, loss: str, rate: str, calls: str, far: str, says: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    program = JUMPS.replace("LOSS", loss).replace("RATE", rate)
+    (tmp_path / "train.py").write_text(program.replace("CALLS", calls).replace("FAR", far))
+    main(["check", "--format", "json", "--all", str(tmp_path / "train.py")])
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    told = {each["code"]: each["what"] for each in findings}
+    assert says in told.get(code, "")
+    assert bool(code) == bool({"loss-jumps", "loss-rises"} & told.keys())
+
+
+DROPPING = """
+import torch
+from torch import nn
+import torch.nn.functional as F
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(6, 1)
+    def forward(self, x):
+        return self.head(F.dropout(x, 0.5TRAINING))
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(3):
+    net.train()
+    optimizer.zero_grad()
+    net(torch.rand(8, 6)).square().mean().backward()
+    optimizer.step()
+    net.eval()
+"""
+
+
+@pytest.mark.parametrize("training", ["", ", training=self.training"])
+def test_dropout_that_does_not_end_is_told_with_its_fix(
+    training: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(DROPPING.replace("TRAINING", training))
+    main(["check", str(tmp_path / "train.py")])
+    printed = capsys.readouterr().out
+    assert ("[always-dropout]" in printed) == (not training)
+    assert "0.5, training=self.training" in printed or training

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.names import Names
-from gradstep.contract.lookup import running_of
+from gradstep.contract.lookup import numbers_of, running_of
 from gradstep.contract.op_records import Origin, Record, reachable
 from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
@@ -52,6 +52,13 @@ class Look:
     def line(self) -> Source | None:
         """The line that made the call."""
         return self.facts.line
+
+    @cached_property
+    def loss(self) -> float | None:
+        """The loss, where there is one, and it is a number."""
+        root, *more = self.call.roots
+        known = None if more else numbers_of(root).scalar_statistics(root)
+        return None if known is None else known.scalar
 
     @cached_property
     def origins(self) -> dict[Origin, Any]:

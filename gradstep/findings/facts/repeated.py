@@ -140,6 +140,8 @@ class Repeated(Fact):
     """Calls that have to show it."""
     most: ClassVar[int] = 8
     """Calls of a line that are looked at: what is so in all of these is so."""
+    share: ClassVar[float] = 1.0
+    """The share of these calls that have to show it."""
 
     def __init__(self) -> None:
         self.calls: Counter[Source | None] = Counter()
@@ -156,10 +158,11 @@ class Repeated(Fact):
                 self.found[look.line, reason] += 1
 
     def always(self) -> Iterator[Reason]:
-        """Yield what all calls of a line show, the first of each mistake."""
+        """Yield what all calls of a line show, or their ``share``, the first of each mistake."""
         told = set()
         for (line, reason), count in self.found.items():
-            if count == self.calls[line] >= self.at_least and reason not in told:
+            is_usual = count >= self.share * self.calls[line] and count >= self.at_least
+            if is_usual and reason not in told:
                 told.add(reason)
                 yield reason
 

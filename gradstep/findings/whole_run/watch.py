@@ -200,12 +200,10 @@ class Watch:
         with within_fence(f"what {facts.title} made"), running.unseen():
             self._note_reached_inside()
             described = () if before is None else self._leaves.after(engine, before)
-            root, *more = call.roots
-            loss = None if more else numbers_of(root).scalar_statistics(root)
             told = replace(
                 facts,
                 seconds=seconds,
-                loss=None if loss is None else loss.scalar,
+                loss=look.loss,
                 nodes=self._nodes.get(index),
                 is_troubled=any(leaf.is_troubled for leaf in described),
             )

@@ -118,6 +118,7 @@ class EqualOnes(Repeated):
     targets, and have equal numbers that vary."""
 
     at_least = 3
+    share = 0.5  # a batch may have been made while nothing was traced
 
     def find(self, look: Look) -> Iterator[Reason]:
         targets = {past_views(target)[0] for _, _, target in compared(look)}
@@ -148,7 +149,7 @@ class EqualOnes(Repeated):
                     and numbers.std(axis=0).max() > 0
                 ):
                     yield EqualInputs(
-                        *names, record.scope.path or record.name, source=one[0].source
+                        *names, record.scope.path or record.name, source=record.source
                     )
                     return
 

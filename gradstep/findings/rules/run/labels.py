@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
@@ -22,18 +22,19 @@ from gradstep.findings.facts.repeated import (
     rule_of,
 )
 from gradstep.findings.finding import Meaning, Reason, Rule
-from gradstep.findings.source_lines import calls_with
+from gradstep.findings.source_lines import calls_of, calls_with
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 
 _ROWS: Final = 4
+_SAMPLER: Final = "WeightedRandomSampler"
 _FROM_LOADERS: Final = ("stack", "select", "index", "index_select", "cat")
 
 
 @dataclass(frozen=True)
 class OneTarget(Reason):
-    """All targets of all batches that were looked at are one number; ``made`` is a line that makes
-    integers of fractions."""
+    """All targets of all batches that were looked at are one number; the second line makes integers
+    of fractions, or a sampler that draws few items."""
 
     code = "one-target"
     blames_line = True
@@ -41,16 +42,23 @@ class OneTarget(Reason):
     name: str
     number: float
     by_op: str
-    is_cut: bool
+    why: Literal["", "cut", "sampler"]
 
     def text(self) -> str:
         whose = f"the targets {self.name}" if self.name else "the targets"
-        cut = ": dtype=torch.long cuts off the fraction of each number" if self.is_cut else ""
-        return f"{whose} are {format_number(self.number)} in all batches{cut}"
+        why = {
+            "": "",
+            "cut": ": dtype=torch.long cuts off the fraction of each number",
+            "sampler": f": {_SAMPLER} takes a weight for each item, not for each class, and draws "
+            "only as many items as it has weights",
+        }[self.why]
+        return f"{whose} are {format_number(self.number)} in all batches{why}"
 
     def remedy(self) -> str:
-        if self.is_cut:
+        if self.why == "cut":
             return "make them torch.float32"
+        if self.why == "sampler":
+            return f"{_SAMPLER}(class_weights[labels], ...), a weight for each item"
         return "look at how they are made: with equal targets, there is nothing to learn"
 
 
@@ -67,10 +75,13 @@ class ConstantTargets(Repeated):
                 continue
             if maker.name not in _FROM_LOADERS or numbers.min() != numbers.max():
                 continue
-            at = _cut_at(look.line.file) if look.line is not None and not numbers.any() else None
+            file = "" if look.line is None else look.line.file
+            sampled = next(iter(calls_of(_SAMPLER, file)), None)
+            cut = None if sampled or numbers.any() else _cut_at(file)
             yield OneTarget(
-                called(look, target), float(numbers.flat[0]), op.name, at is not None,
-                source=op.source, other=at,
+                called(look, target), float(numbers.flat[0]), op.name,
+                "sampler" if sampled else "cut" if cut else "",
+                source=op.source, other=sampled or cut,
             )  # fmt: skip
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
-from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, reachable
+from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
 from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import (
     OF_CLASSES,
@@ -177,11 +177,12 @@ def _equal(numbers: Any, labels: Any, prediction: Origin, op: OpRecord) -> Itera
             )
 
 
-def _shift(
-    look: Look, prediction: Origin, target: Origin, labels: Any, op: OpRecord
-) -> Iterator[Reason]:
-    """Yield targets that are the tokens of an embedding, two places on."""
-    for record in reachable([prediction[0]]):
+def shifts(
+    look: Look, records: Iterable[Record], labels: Any
+) -> Iterator[tuple[OpRecord, dict[int, float]]]:
+    """Yield the embeddings of tokens, and for each number of places the share of the ``labels``
+    that are the tokens so many places further on."""
+    for record in records:
         if not isinstance(record, OpRecord) or record.name != "embedding":
             continue
         tokens = [
@@ -196,11 +197,21 @@ def _shift(
         width, length = ids.shape[1], rows.shape[1]
         if length < _ROWS or abs(width - length) > 1 or len(np.unique(rows)) < 3:
             continue
-        equal = {
-            by: (ids[:, by : by + length] == rows[:, : width - by]).mean()
-            for by in (0, 1, 2)
-            if width - by >= _ROWS
-        }
+        yield (
+            record,
+            {
+                by: float((ids[:, by : by + length] == rows[:, : width - by]).mean())
+                for by in (0, 1, 2)
+                if width - by >= _ROWS
+            },
+        )
+
+
+def _shift(
+    look: Look, prediction: Origin, target: Origin, labels: Any, op: OpRecord
+) -> Iterator[Reason]:
+    """Yield targets that are the tokens of an embedding, two places on."""
+    for _, equal in shifts(look, reachable([prediction[0]]), labels):
         if equal.get(2, 0.0) > _KNOWN > max(equal[0], equal[1]):
             yield TwoAhead(2, called(look, target), source=_line_of(target, op))
         return
