@@ -114,7 +114,9 @@ class Run:
     @property
     def certain(self) -> tuple[Finding, ...]:
         """The errors and warnings of the calls so far, whatever comes; what only the whole run
-        shows is not among them."""
+        shows is not among them, unless nobody looks any more."""
+        if self._ended:
+            return tuple(self.report().bad)
         facts = self._watch.facts_so_far(is_cut_short=True)
         return tuple(left(certain(facts), self._ignored, _program() or Program(self._name)))
 
@@ -172,7 +174,7 @@ class Run:
     def _look(self, intercepted: InterceptedCall) -> bool | Gradients:
         """Look at a call, and carry it out; after one that made NaN or infinity of leaves, nothing
         that follows says anything."""
-        if self._watch.trouble and not self._watch.was_skipped():
+        if self._watch.trouble and not self._watch.was_skipped(intercepted.call):
             self._ended = Ended("not_finite", f"the {self._watch.trouble}")
         if self._ended:
             return False

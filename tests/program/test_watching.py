@@ -251,6 +251,25 @@ def test_after_what_is_not_finite_the_program_goes_on_and_nobody_looks(torch: An
     assert report.not_looked_at[0].kind == "end_of_run"
 
 
+@on_pytorch
+@pytest.mark.parametrize("fused", [False, True])
+def test_a_late_nan_is_told_whatever_optimizer_writes_it(torch: Any, *, fused: bool) -> None:
+    net = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.01, fused=fused)
+    with gradstep.watch() as run:
+        for step in range(30):
+            loss = (net(torch.randn(6, 3)) ** 2).mean()
+            if step == 22:
+                loss = (loss - loss).sqrt() * 0
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if step == 23:
+                assert [finding.code for finding in run.certain] == ["not-finite"]
+    assert codes(run) == ["not-finite"]
+    assert run.report().calls == 23
+
+
 def test_a_loss_is_checked_before_backward(torch: Any) -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     unused = torch.tensor([1.0, 2.0], requires_grad=True)

@@ -107,7 +107,8 @@ class Watch:
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
         self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
         self._left = 0.0
-        self._versions: list[tuple[ref[Any], int]] = []  # of the leaves of a pass not finite
+        # of the leaves of a pass not finite, and which of them were not finite themselves
+        self._versions: list[tuple[ref[Any], int, bool]] = []
         self._skipped: list[str] = []
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
@@ -133,10 +134,17 @@ class Watch:
         asks whether numbers are."""
         return any(calls_of(name, self.facts.file) for name in _ASKING)
 
-    def was_skipped(self) -> bool:
-        """Return whether no leaf has changed since such a pass, and go on."""
-        kept = [(leaf(), version) for leaf, version in self._versions]
-        if any(leaf is None or _version_of(leaf) != version for leaf, version in kept):
+    def was_skipped(self, call: BackwardCall) -> bool:
+        """Return whether no leaf has changed since such a pass, when ``call`` comes, and go on."""
+        is_changed = True
+        with within_fence("whether a step was skipped"), running_of(call).unseen():
+            kept = [(leaf(), version, before) for leaf, version, before in self._versions]
+            # a fused optimizer changes leaves and does not count their versions
+            is_changed = any(
+                leaf is None or _version_of(leaf) != version or _is_troubled(leaf) > before
+                for leaf, version, before in kept
+            )
+        if is_changed:
             return False
         self._skipped.append(self.trouble)
         self.trouble = ""
@@ -309,7 +317,8 @@ class Watch:
         if is_bad and not (passed.finite or call.is_grad):
             self.trouble = _in(title)
             leaves = running_of(call).accumulated(call)
-            self._versions = [(ref(leaf), _version_of(leaf)) for leaf in leaves]
+            with running_of(call).unseen():
+                self._versions = [(ref(x), _version_of(x), _is_troubled(x)) for x in leaves]
         if passed.scaling is not None:
             for fact in self._gathered:
                 fact.scaled(passed.finite)
@@ -378,6 +387,11 @@ def _in(title: str) -> str:
 
 def _version_of(leaf: Any) -> int:
     return int(insides_of(leaf).version(leaf))
+
+
+def _is_troubled(leaf: Any) -> bool:
+    statistics = numbers_of(leaf).statistics(leaf)
+    return statistics is not None and bool(statistics.trouble)
 
 
 def _gradient_of(leaf: Any) -> tuple[int, int]:

@@ -93,7 +93,7 @@ def check_run(
         nonlocal watch, count, ended
         if asked.selected.last:
             watch = new_watch()
-        if asked.is_whole and watch.trouble and not watch.was_skipped():
+        if asked.is_whole and watch.trouble and not watch.was_skipped(intercepted.call):
             ended = Ended("not_finite", f"the {watch.trouble}, which ended the run")
             raise ScriptDone
         answer = watch(intercepted.call, intercepted.names, intercepted.number)
