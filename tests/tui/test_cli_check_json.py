@@ -8,7 +8,6 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 import gradstep
@@ -21,6 +20,8 @@ from gradstep_tui.cli import main
 from tests.check_corpus.running import FOLDER, as_before, text
 from tests.check_corpus.table import ALL, BUGS
 from tests.tui.conftest import Gradstep
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (extra 'test')")
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "bugs"
 PROGRAMS = sorted(SAMPLES.glob("*.py"))
@@ -149,6 +150,14 @@ def test_a_symptom_names_its_cause(gradstep: Gradstep) -> None:
     assert (finding["code"], finding["role"], finding["symptom_of"]) == ("unchanged", "cause", None)
     assert (symptom["code"], symptom["role"]) == ("constant-loss", "symptom")
     assert symptom["symptom_of"] == finding["id"]
+
+
+def test_a_recording_and_a_job_keep_to_the_schema(gradstep: Gradstep, schema: Any) -> None:
+    gradstep(PROGRAM, "record", "-o", "run.gsr", "train.py")
+    one = json.loads(gradstep(PROGRAM, "check", "--format", "json", "run.gsr").out)
+    schema.validate(one)
+    assert one["rules"]["not_run"]
+    schema.validate({"ranks": 1, "findings": [], "report": one})
 
 
 def test_losses_are_all_told_where_they_are_few(gradstep: Gradstep) -> None:

@@ -6,10 +6,11 @@ import json
 from importlib.resources import files
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.tui.conftest import Gradstep
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed (extra 'test')")
 
 PROGRAM = """
     import LIBRARY as torch
