@@ -122,6 +122,24 @@ def test_a_call_that_a_mode_of_the_programs_sees_is_not_to_be_made_twice() -> No
 
 
 @pytest.mark.torch
+def test_of_functions_of_pytorchs_those_run_once_that_call_code_of_programs() -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    schema = "(Tensor x) -> Tensor"
+    twice = torch.library.custom_op(
+        "gradstep_tests::twice", lambda x: x * 2, mutates_args=(), schema=schema
+    )
+    twice.register_autograd(lambda ctx, g: g * 2)
+    x = torch.ones(2, requires_grad=True)
+    masked = torch.masked.masked_tensor(torch.ones(2), torch.ones(2) > 0, requires_grad=True)
+    for loss, runs_twice in ((twice(x).sum(), False), ((masked * 2).sum(), True)):
+        running = engine_of([loss]).running
+        call = running.call(loss, torch.ones_like(loss), None, False)
+        run = running.kept_run(call, lambda gradients, norms: None)
+        assert (run is not None) == runs_twice
+
+
+@pytest.mark.torch
 def test_leaves_of_a_pass_inside_live_no_longer_than_plainly() -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     from gradstep.engines.pytorch.attach import attached

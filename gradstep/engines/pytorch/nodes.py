@@ -484,9 +484,15 @@ def why_opaque(kind: type) -> str:
 def is_of_program(kind: type) -> bool:
     """Return whether code of the program's runs in nodes of a class: those of its own custom
     Functions, and those of PyTorch's that call it."""
+    if not issubclass(kind, FunctionNode):
+        return False
     module = getattr(function_of(kind), "__module__", "")
-    in_torch = module.partition(".")[0] == "torch" and not why_opaque(kind)
-    return issubclass(kind, FunctionNode) and not in_torch
+    in_torch = module.partition(".")[0] == "torch" and not module.startswith(_CALL_PROGRAMS)
+    return not in_torch or bool(why_opaque(kind))
+
+
+_CALL_PROGRAMS: Final = ("torch._functorch.", "torch._library.")
+"""Modules of PyTorch whose Functions call what programs register, or other Functions."""
 
 
 def run_user_code(nodes: Sequence[Any], origins: Origins) -> bool:
@@ -506,7 +512,7 @@ def may_change(origin: Any, origins: Origins) -> bool:
     arrives there."""
     if hasattr(origin, "variable"):
         return any(hook_tables(origin.variable))
-    return isinstance(origin, FunctionNode) or sequence_nr_of(origin) in origins.hooks
+    return is_of_program(type(origin)) or sequence_nr_of(origin) in origins.hooks
 
 
 def keeps_packed(origin: Any) -> bool:
