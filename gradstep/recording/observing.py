@@ -74,9 +74,10 @@ def observe(
     known: dict[int, str],
     *,
     tensors: bool = False,
+    driver: Driver | None = None,
 ) -> Observed:
-    """Carry out ``call``, note all that flows, and let go of what the call itself would have; files
-    are named as seen from ``folder``.
+    """Carry out ``call``, or have a ``driver`` tell of it, which has run; note all that flows, and
+    let go of what the call itself would have; files are named as seen from ``folder``.
 
     ``known`` are the keys of structures that were seen; the document of such a one is "".
 
@@ -86,7 +87,7 @@ def observe(
     engine, stepping = engine_of_call(call), stepping_of(call)
     with collector_slowed():
         with collector_paused():
-            driver = stepping.driver(call)
+            driver = stepping.driver(call) if driver is None else driver
             order = driver.order
             numbering = _Numbering(engine, driver.leaves.numbers if tensors else None)
             results = _results(engine, order)

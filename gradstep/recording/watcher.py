@@ -18,8 +18,9 @@ from typing import Final, NamedTuple, get_args
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
-from gradstep.contract.lookup import engine_of_call, numbers_of, running_of
-from gradstep.contract.protocol import Engine
+from gradstep.contract.driver import Driver
+from gradstep.contract.lookup import engine_of_call, numbers_of, running_of, stepping_of
+from gradstep.contract.protocol import Engine, ToldRun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
@@ -191,8 +192,13 @@ class Watcher:
         waits = self._flight is not None and self._schedule.full in _FULL
         if waits and not self._was_troubled:
             is_met = False
-            if running.may_run_user_code(call):  # not twice: only the loss tells before
-                root = call.roots[0]
+            if running.may_run_user_code(call):  # not twice
+                before = before or self._before(engine, call)
+                told_run = stepping_of(call).told_run
+                told = None if told_run is None else told_run(call, _ran_inside)
+                if told is not None:
+                    return *self._told_in_full(engine, call, told), before
+                root = call.roots[0]  # only the loss tells before
                 is_met = self._is_met(numbers_of(root).scalar_statistics(root))
             elif (run := running.kept_run(call)) is not None:
                 if run.is_finite():
@@ -213,8 +219,19 @@ class Watcher:
     def _is_met(self, loss: Statistics | None) -> bool:
         return self._flight is not None and loss is not None and loss.trouble in self._flight.when
 
+    def _told_in_full(
+        self, engine: Engine, call: BackwardCall, told: ToldRun
+    ) -> tuple[bool | Gradients, Observed | None]:
+        """Describe a call that has run, in full where not all that it made is finite."""
+        if told.error is None and not told.is_finite():
+            return self._in_full(engine, call, told.driver())
+        told.release()
+        if told.error is not None:
+            raise told.error
+        return told.result if call.is_grad else True, None
+
     def _in_full(
-        self, engine: Engine, call: BackwardCall
+        self, engine: Engine, call: BackwardCall, driver: Driver | None = None
     ) -> tuple[bool | Gradients, Observed | None]:
         engine.settle_trace()
         names = self._names()
@@ -223,7 +240,7 @@ class Watcher:
         with within_fence("the leaves of a call"):
             self._leaves.learn(engine, running_of(call).accumulated(call), names)
         tensors = self._schedule.full == "all"
-        observed = observe(call, names, self._folder, self._known, tensors=tensors)
+        observed = observe(call, names, self._folder, self._known, tensors=tensors, driver=driver)
         return observed.gradients if call.is_grad else True, observed
 
     def _told(
@@ -355,6 +372,12 @@ class Watcher:
                 self._sink.add_note(f"the run ended by {failed}")
             self._leaves.end()
             self._sink.add_end()
+
+
+def _ran_inside(call: BackwardCall, _: object) -> bool | Gradients:
+    """Let a pass run inside another one, which nobody describes."""
+    gradients = running_of(call).run(call)
+    return gradients if call.is_grad else True
 
 
 _LONGEST: Final = 1 << 20

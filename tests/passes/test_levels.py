@@ -331,6 +331,29 @@ def test_where_a_nan_began_is_told_by_the_call_that_made_it(piece: Program) -> N
 
 @pytest.mark.torch
 @pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.__name__)
+def test_a_flight_recorder_has_the_call_with_a_nan_in_full(piece: Program) -> None:
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    def call() -> list[Any]:
+        ran: Counter[str] = Counter()
+        w = torch.full((3,), 0.5, requires_grad=True)
+        (piece(torch, ran, w * 2.0) * 0).sqrt().sum().backward()  # 0, and its gradient NaN
+        return [dict(ran), repr(w.grad.tolist())]
+
+    expected = call()
+    header = Header((), {}, {}, "here", 1, 4, 1.0)
+    told = MemoryRun(header)
+    watcher = Watcher(told, header, Schedule(), Flight(("nan",)))
+    with intercepting(lambda found: False, EVERY, look=watcher) as calls:
+        watcher.counts = calls.counts
+        assert call() == expected
+    watcher.end()
+    levels = [each.level for each in told.calls()]
+    assert levels == ["leaves" if piece is late_hook else "stats"]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("piece", PIECES, ids=lambda piece: piece.__name__)
 def test_a_call_that_has_run_goes_on_behind_a_stop(piece: Program) -> None:
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     expected = run(torch, piece, 1e10)
