@@ -20,6 +20,7 @@ from gradstep.engines.pytorch.nodes import Freed, Packed, raw_saved, refusal, un
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     TensorBase,
+    checkpoints_know_hooks,
     functions,
     plain_run_backward,
     push_saved_tensor_hooks,
@@ -106,6 +107,7 @@ def packing_watched() -> Iterator[None]:
             is_dynamo_compiling()
             or isinstance(hooks.pack_hook, torch.nn.Module)
             or hooks.unpack_hook is unpacked
+            or (checkpoints_know_hooks and type(hooks).__module__ == "torch.utils.checkpoint")
         ):
             enter(hooks)
         else:
