@@ -114,6 +114,21 @@ def _function_at(at: Source) -> ast.FunctionDef | None:
     return None
 
 
+def measures_gradients(at: Source) -> bool:
+    """Return whether the function around a line reads a ``.grad``, and no optimizer steps in it."""
+    around = [
+        node
+        for node in _nodes(at.file)
+        if isinstance(node, ast.FunctionDef) and node.lineno <= at.line <= (node.end_lineno or 0)
+    ]
+    parts = (
+        [part for part in ast.walk(around[-1]) if isinstance(part, ast.Attribute)] if around else []
+    )
+    return "step" not in {part.attr for part in parts} and any(
+        part.attr == "grad" and isinstance(part.ctx, ast.Load) for part in parts
+    )
+
+
 def modules_made_around(at: Source) -> list[Source]:
     """Return the lines that make a module of ``nn``, or a parameter, in the function around a
     line."""

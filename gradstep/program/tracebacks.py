@@ -66,10 +66,21 @@ def call_hook(hook: Callable[..., object], error: BaseException) -> None:
                 hook(type(error), error.with_traceback(place), place)
     except Exception as problem:
         if sys.stderr is not None:
+            _forget(error, problem)
             shown = user_traceback(problem), user_traceback(error)
             sys.stderr.write(
                 "Error in sys.excepthook:\n{}\n\nOriginal exception was:\n{}\n".format(*shown)
             )
+
+
+def _forget(handled: BaseException, problem: BaseException) -> None:
+    """Take out of what led to a ``problem`` what was ``handled`` around the hook, as Python, which
+    calls it outside of any ``except``, does not."""
+    at: BaseException | None = problem
+    while at is not None and at.__context__ is not handled:
+        at = at.__context__
+    if at is not None:
+        at.__context__ = None
 
 
 _Place = tuple[FrameType, Any]  # a frame, and where in it

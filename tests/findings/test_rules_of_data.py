@@ -165,3 +165,63 @@ def test_dropout_that_does_not_end_is_told_with_its_fix(
     printed = capsys.readouterr().out
     assert ("[always-dropout]" in printed) == (not training)
     assert "0.5, training=self.training" in printed or training
+
+
+ATTACKED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4))
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(3):
+    x, y = torch.rand(8, 6), torch.arange(8) % 4
+    moved = x.clone().requires_grad_()
+    (g,) = torch.autograd.grad(nn.functional.cross_entropy(net(moved), y), moved)
+    loss = USE
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_told"),
+    [
+        ("nn.functional.cross_entropy(net(x + 0.1 * g / g.norm()), y)", False),
+        ("nn.functional.cross_entropy(net(x), y) + (g.norm() - 1) ** 2", True),
+    ],
+)
+def test_a_constant_gradient_may_move_an_input_and_is_no_penalty(
+    use: str, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(ATTACKED.replace("USE", use))
+    main(["check", str(tmp_path / "train.py")])
+    assert ("[create-graph]" in capsys.readouterr().out) == is_told
+
+
+MEASURED = """\
+import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(6, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+def sizes():
+    for _ in range(8):
+        net.zero_grad()
+        net(torch.rand(8, 6)).square().mean().backward()
+        READ
+    net.zero_grad()
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.rand(8, 6)).square().mean().backward()
+    optimizer.step()
+sizes()
+"""
+
+
+@pytest.mark.parametrize(("read", "is_told"), [("print(net.weight.grad.norm())", 0), ("pass", 1)])
+def test_gradients_that_are_measured_need_no_step(
+    read: str, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(MEASURED.replace("READ", read))
+    main(["check", str(tmp_path / "train.py")])
+    assert ("[unchanged]" in capsys.readouterr().out) == bool(is_told)

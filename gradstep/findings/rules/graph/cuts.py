@@ -35,6 +35,7 @@ from gradstep.findings.source_lines import calls_of, under_no_grad
 from gradstep.graph.model import Source
 from gradstep.text import listed
 
+_LAYERS: Final = ("addmm", "mm", "bmm", "matmul", "linear", "convolution")
 _TAKING_OUT: Final = ("detach",)
 """Ops that take a value out of the graph, where that is recorded as an op."""
 _WAYS: Final = ("detach()", ".data")
@@ -385,7 +386,7 @@ def _cut_at(
             and cut.departure.number < first
         ):
             return  # made from an array of this iteration, after one of an earlier had gone
-        made = _of_leaf(subject, cut, lost)
+        made = _of_leaf(subject, record, cut, lost)
         own = filter(subject.names.of, lost) if isinstance(made, ConstantGradient) else lost
         yield replace(made, leaves=tuple(map(subject.name, own))), lost
         return
@@ -398,18 +399,36 @@ def _cut_at(
         yield replace(reason, leaves=leaves, is_note=not lost), lost
 
 
-def _of_leaf(subject: Subject, cut: CutRecord, lost: Sequence[Any]) -> Cut:
+def _of_leaf(subject: Subject, record: LeafRecord, cut: CutRecord, lost: Sequence[Any]) -> Cut:
     """Return why a tensor was made anew that was computed from leaves."""
     if cut.how == WITHOUT_GRAPH:
         # as forces of a known potential, which a network is to learn
         behind = {id(subject.user_tensor(leaf())) for leaf in cut.leaves}
         is_known = bool(subject.trained) and subject.trained.isdisjoint(behind)
-        return ConstantGradient(cut.how, source=cut.source, is_note=is_known)
+        is_note = is_known or _is_input(subject, record)
+        return ConstantGradient(cut.how, source=cut.source, is_note=is_note)
     if cut.departure is None:
         reason = _detached(cut.how, cut.source, is_lost=bool(lost))
     else:
         reason = ThroughNumPy(cut.how, source=cut.departure.source, other=cut.source)
     return replace(reason, is_note=not lost)
+
+
+def _is_input(subject: Subject, record: Record) -> bool:
+    """Return whether what is made of a constant meets what learns in layers only, as the input of a
+    network does: an attack moves an image along the gradient."""
+    made, meets = {record}, False
+    for op in subject.records:
+        given = op.inputs if isinstance(op, OpRecord) else ()
+        if not any(isinstance(each, tuple) and each[0] in made for each in given):
+            continue
+        if not op.requires_grad:
+            made.add(op)
+        elif isinstance(op, OpRecord) and op.name in _LAYERS:
+            meets = True
+        else:
+            return False
+    return meets
 
 
 def _checkpoint_around(source: Source | None) -> Source | None:

@@ -14,7 +14,13 @@ from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.hindrances import Hindrance, LostInRounding, ZeroRate, hindrance
 from gradstep.findings.rules.run.step_sizes import Schedule, slow_optimizers
-from gradstep.findings.source_lines import assigned, calls_of, schedulers, steps_from_grad
+from gradstep.findings.source_lines import (
+    assigned,
+    calls_of,
+    measures_gradients,
+    schedulers,
+    steps_from_grad,
+)
 from gradstep.graph.model import Source
 
 _CALLS: Final = 3
@@ -151,6 +157,9 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
         if history.seen[-1].facts.optimizer in slow:
             continue
         if history.leaf.is_part:  # that may stay as it is where the whole does not
+            continue
+        last_line = history.seen[-1].call.line
+        if last_line is not None and measures_gradients(last_line):
             continue
         if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
             size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
