@@ -225,3 +225,37 @@ def test_gradients_that_are_measured_need_no_step(
     (tmp_path / "train.py").write_text(MEASURED.replace("READ", read))
     main(["check", str(tmp_path / "train.py")])
     assert ("[unchanged]" in capsys.readouterr().out) == bool(is_told)
+
+
+UNKEPT = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.norm, self.head = nn.Linear(6, 8), nn.BatchNorm1d(8), nn.Linear(8, 1)
+        self.act = nn.ReLU(inplace=True)
+    def forward(self, x):
+        x = self.body(x)
+        LINE
+        self.act(x)
+        return self.head(x)
+net = Net()
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(3):
+    optimizer.zero_grad()
+    net(torch.rand(8, 6)).square().mean().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("line", "is_told"), [("self.norm(x)", 1), ("x = self.norm(x)", 0)])
+def test_a_result_that_nobody_keeps_is_told_with_its_fix(
+    line: str, is_told: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "train.py").write_text(UNKEPT.replace("LINE", line))
+    main(["check", str(tmp_path / "train.py")])
+    printed = capsys.readouterr().out
+    assert printed.count("[result-unused]") == is_told
+    assert "x = self.norm(x)" in printed or not is_told

@@ -1,0 +1,89 @@
+"""Calls whose result nobody takes, of what does nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from gradstep.findings.facts import Facts
+from gradstep.findings.facts.parts import Parts
+from gradstep.findings.facts.program import Files, functions_of, name_of, walked
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
+from gradstep.findings.fixes import Line
+from gradstep.graph.model import Source
+from gradstep.guest.fence import attribute_of
+
+_PURE: Final = (
+    "relu", "gelu", "silu", "elu", "leaky_relu", "tanh", "sigmoid", "softmax", "log_softmax",
+    "normalize", "layer_norm", "batch_norm", "group_norm", "dropout", "dropout2d", "pad",
+    "interpolate", "max_pool2d", "avg_pool2d",
+)  # fmt: skip
+"""Functions of ``nn.functional`` that only return something."""
+
+
+@dataclass(frozen=True)
+class ResultUnused(Reason):
+    """A line calls ``called`` on ``given``, and does not keep what it returns."""
+
+    code = "result-unused"
+    keeps_loss = False
+    called: str
+    given: str
+
+    def text(self) -> str:
+        return (
+            f"{self.called}({self.given}) returns a new tensor, and this line does not keep it: "
+            f"what follows goes on with {self.given or 'its input'} as it was"
+        )
+
+    def remedy(self) -> str:
+        return f"{self.given or '...'} = {self.called}({self.given})"
+
+    def fix(self) -> tuple[Fix, ...]:
+        if not self.given:
+            return ()
+        return Line(self.source).replaced(f"{self.given} = {{line}}")
+
+
+def result_unused(facts: Facts) -> Iterator[Reason]:
+    """Yield statements of methods that call a module of the library, which changes nothing of its
+    input, or a function of ``nn.functional``, and nothing else."""
+    own = {
+        part.path.rpartition(".")[2]
+        for part in facts[Parts]
+        if part.is_of_library and not attribute_of(part.module(), "inplace")
+    }
+    for file, tree in facts[Files].trees():
+        for defined in functions_of(tree):
+            for node in walked(defined.node) if defined.owner else ():
+                if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+                    continue
+                call = node.value
+                function = call.func
+                if not isinstance(function, ast.Attribute) or _is_in_place(call):
+                    continue
+                owner = name_of(function.value)
+                is_module = owner == "self" and function.attr in own
+                is_function = owner in ("F", "functional") and function.attr in _PURE
+                first = call.args[0] if len(call.args) == 1 else None
+                given = first.id if isinstance(first, ast.Name) else ""
+                if call.args and (is_module or is_function):
+                    yield ResultUnused(
+                        ast.unparse(function), given, source=Source(file, node.lineno)
+                    )
+
+
+def _is_in_place(call: ast.Call) -> bool:
+    return any(each.arg in (None, "inplace") for each in call.keywords)
+
+
+RULES: Final = (
+    Rule(result_unused, Meaning(
+        "result-unused", "warning", "nobody keeps what a layer returns",
+        "A statement only calls it: it changes nothing of its input.",
+        "self.norm(x)", "x = self.norm(x)",
+        "When it is called for its hooks, or to let a batch norm see data.",
+    ), needs=(Parts, Files)),
+)  # fmt: skip
