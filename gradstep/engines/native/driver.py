@@ -322,6 +322,8 @@ class NativeDriver(BasicDriver):
             if not self._is_inner:
                 self._log.go(self._failure.end)
             self._raise_again(start)
+        if start == len(self.order) > 0:
+            return  # nothing is left, and what has run is kept for who goes back
         if self.muted_edges or self.muted_hooks:
             self.record(start, len(self.order), lambda step, seconds: True)
             return
