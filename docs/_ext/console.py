@@ -23,6 +23,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
+from gradstep_tui.commands.demo import on_the_core
+
 logger = logging.getLogger(__name__)
 
 
@@ -46,6 +48,9 @@ class Console(SphinxDirective):
             if file.is_file() and "__pycache__" not in file.parts:
                 self.env.note_dependency(str(file))
         with copy_of(folder) as copy:
+            if name == "samples/bugs":  # as `gradstep demo` writes them where PyTorch is missing
+                for program in copy.glob("*.py"):
+                    program.write_text(on_the_core(program.read_text("utf-8")), "utf-8")
             results = list(run_commands(commands, copy))
         lines = []
         for done, follower in zip(results, [*commands[1:], ""], strict=True):
