@@ -182,7 +182,7 @@ def late(number, frame):
 signal.signal(signal.SIGALRM, late)
 x = torch.tensor(2.0, requires_grad=True)
 try:
-    signal.setitimer(signal.ITIMER_REAL, 0.5)
+    signal.setitimer(signal.ITIMER_REAL, 0.5, 5.0)  # one that meets a finalizer is lost
     while True:
         (x * x).backward()
         x.grad = None
