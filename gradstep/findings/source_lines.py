@@ -114,16 +114,20 @@ def _function_at(at: Source) -> ast.FunctionDef | None:
     return None
 
 
-def measures_gradients(at: Source) -> bool:
-    """Return whether the function around a line reads a ``.grad``, and no optimizer steps in it."""
+def _parts_around(at: Source) -> Iterator[ast.AST]:
+    """Yield what is in the function around a line, nothing where there is none."""
     around = [
         node
         for node in _nodes(at.file)
         if isinstance(node, ast.FunctionDef) and node.lineno <= at.line <= (node.end_lineno or 0)
     ]
-    parts = (
-        [part for part in ast.walk(around[-1]) if isinstance(part, ast.Attribute)] if around else []
-    )
+    for node in around[-1:]:
+        yield from ast.walk(node)
+
+
+def measures_gradients(at: Source) -> bool:
+    """Return whether the function around a line reads a ``.grad``, and no optimizer steps in it."""
+    parts = [part for part in _parts_around(at) if isinstance(part, ast.Attribute)]
     return "step" not in {part.attr for part in parts} and any(
         part.attr == "grad" and isinstance(part.ctx, ast.Load) for part in parts
     )
@@ -132,15 +136,9 @@ def measures_gradients(at: Source) -> bool:
 def modules_made_around(at: Source) -> list[Source]:
     """Return the lines that make a module of ``nn``, or a parameter, in the function around a
     line."""
-    around = [
-        node
-        for node in _nodes(at.file)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= at.line <= (node.end_lineno or 0)
-    ]
     return sorted(
         Source(at.file, part.lineno)
-        for node in around[-1:]
-        for part in ast.walk(node)
+        for part in _parts_around(at)
         if isinstance(part, ast.Call) and _MODULE.search(ast.unparse(part.func))
     )
 

@@ -57,6 +57,13 @@ class Files(Fact):
         for file in self.names:
             yield file, tree_of(file)
 
+    def in_methods(self) -> Iterator[tuple[str, ast.AST]]:
+        """Yield what is in the methods of classes, each with its file."""
+        for file, tree in self.trees():
+            for defined in functions_of(tree):
+                for node in walked(defined.node) if defined.owner else ():
+                    yield file, node
+
 
 def functions_of(tree: ast.Module) -> Iterator[Defined]:
     """Yield the functions of a file, and the methods of its classes."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gradstep.findings.facts import Facts
-from gradstep.findings.facts.program import Files, functions_of, name_of, walked
+from gradstep.findings.facts.program import Files, name_of
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.graph.model import Source
@@ -44,11 +44,10 @@ class AlwaysDropout(Reason):
 def always_dropout(facts: Facts) -> Iterator[Reason]:
     """Yield calls of ``F.dropout`` in methods, without its argument ``training``, of programs that
     call ``eval()`` on something."""
-    files = list(facts[Files].trees())
     evaluated = next(
         (
             Source(file, node.lineno)
-            for file, tree in files
+            for file, tree in facts[Files].trees()
             for node in ast.walk(tree)
             if isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
@@ -59,12 +58,10 @@ def always_dropout(facts: Facts) -> Iterator[Reason]:
     )
     if evaluated is None:
         return
-    for file, tree in files:
-        for defined in functions_of(tree):
-            for node in walked(defined.node) if defined.owner else ():
-                if isinstance(node, ast.Call) and _drops_always(node):
-                    at = Source(file, node.lineno)
-                    yield AlwaysDropout(name_of(node.func), source=at, other=evaluated)
+    for file, node in facts[Files].in_methods():
+        if isinstance(node, ast.Call) and _drops_always(node):
+            at = Source(file, node.lineno)
+            yield AlwaysDropout(name_of(node.func), source=at, other=evaluated)
 
 
 def _drops_always(node: ast.Call) -> bool:

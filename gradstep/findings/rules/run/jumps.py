@@ -25,13 +25,14 @@ _FEW: Final = 4
 
 
 class Jump(NamedTuple):
-    """A call whose loss is far above those before it, and the ranges of the program's data then:
-    the largest size of each, and in the calls that were looked at before."""
+    """A call whose loss is far above those ``before`` it, ``usual`` being the largest; and the
+    ranges of the program's data: the largest size of each then, and in calls before."""
 
     number: int
     line: Source | None
     loss: float
     usual: float
+    before: int
     ranges: tuple[tuple[str, float, float], ...]
 
 
@@ -53,7 +54,7 @@ class Jumps(Fact):
         if len(last) >= _ENOUGH and abs(loss) > _TIMES * usual > 0 and line not in self.found:
             known = {name: most for name, most in _ranges_of(look) if name in self._ranges}
             ranges = tuple((name, most, self._ranges[name]) for name, most in known.items())
-            self.found[line] = Jump(look.facts.number, line, loss, usual, ranges)
+            self.found[line] = Jump(look.facts.number, line, loss, usual, len(last), ranges)
         last.append(abs(loss))
 
     def closely(self, look: Look) -> None:
@@ -84,6 +85,7 @@ class LossJumps(Reason):
 
     code = "loss-jumps"
     call: int
+    before: int = field(compare=False)
     usual: float = field(compare=False)
     loss: float = field(compare=False)
     ranges: tuple[tuple[str, float, float], ...] = field(compare=False)
@@ -96,7 +98,7 @@ class LossJumps(Reason):
         )
         return (
             f"the loss is {format_number(self.loss)} in backward() call {self.call}, and at most "
-            f"{format_number(self.usual)} in the {_BEFORE} calls before it{said}"
+            f"{format_number(self.usual)} in the {self.before} calls before it{said}"
         )
 
     def remedy(self) -> str:
@@ -134,7 +136,13 @@ def jumps(facts: Facts) -> Iterator[Reason]:
     for jump in facts[Jumps].found.values():
         ranges = tuple(each for each in jump.ranges if each[1] > _TIMES * each[2] > 0)
         yield LossJumps(
-            jump.number, jump.usual, jump.loss, ranges, source=jump.line, is_note=not ranges
+            jump.number,
+            jump.before,
+            jump.usual,
+            jump.loss,
+            ranges,
+            source=jump.line,
+            is_note=not ranges,
         )
     for line, calls in lines_of(facts.run):
         losses = [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
@@ -148,7 +156,8 @@ def jumps(facts: Facts) -> Iterator[Reason]:
 RULES: Final = (
     Rule(jumps, Meaning(
         "loss-jumps", "warning", "the loss jumps in one call",
-        "It is 10 times that of the 20 calls before, and data of that call are 10 times as large.",
+        "It is 10 times that of the 10 to 20 calls before, and data of that call are 10 times as "
+        "large.",
         "x = batch  # one in km, the others in m", "x = batch.clamp(-5, 5)",
         "When losses jump by themselves, as those of policies; then it is a note.",
     ), Meaning(

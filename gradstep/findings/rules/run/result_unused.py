@@ -9,7 +9,7 @@ from typing import Final
 
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.parts import Parts
-from gradstep.findings.facts.program import Files, functions_of, name_of, walked
+from gradstep.findings.facts.program import Files, name_of
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.graph.model import Source
@@ -55,24 +55,20 @@ def result_unused(facts: Facts) -> Iterator[Reason]:
         for part in facts[Parts]
         if part.is_of_library and not attribute_of(part.module(), "inplace")
     }
-    for file, tree in facts[Files].trees():
-        for defined in functions_of(tree):
-            for node in walked(defined.node) if defined.owner else ():
-                if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
-                    continue
-                call = node.value
-                function = call.func
-                if not isinstance(function, ast.Attribute) or _is_in_place(call):
-                    continue
-                owner = name_of(function.value)
-                is_module = owner == "self" and function.attr in own
-                is_function = owner in ("F", "functional") and function.attr in _PURE
-                first = call.args[0] if len(call.args) == 1 else None
-                given = first.id if isinstance(first, ast.Name) else ""
-                if call.args and (is_module or is_function):
-                    yield ResultUnused(
-                        ast.unparse(function), given, source=Source(file, node.lineno)
-                    )
+    for file, node in facts[Files].in_methods():
+        if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+            continue
+        call, function = node.value, node.value.func
+        if not isinstance(function, ast.Attribute) or not call.args or _is_in_place(call):
+            continue
+        owner = name_of(function.value)
+        is_module = owner == "self" and function.attr in own
+        is_function = owner in ("F", "functional") and function.attr in _PURE
+        if is_module or is_function:
+            first = call.args[0] if len(call.args) == 1 else None
+            given = first.id if isinstance(first, ast.Name) else ""
+            at = Source(file, node.lineno)
+            yield ResultUnused(ast.unparse(function), given, source=at)
 
 
 def _is_in_place(call: ast.Call) -> bool:

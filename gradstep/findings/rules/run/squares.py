@@ -59,11 +59,9 @@ class Squares(Repeated):
 
 def _square_of(given: list[Origin]) -> int:
     """Return how long a row and a column are, 0 where they are none, or views of one tensor."""
-    shapes = sorted(map(shape_of, given), key=len)
-    (size, *_), is_row = shapes[0] or (0,), len(shapes[0]) == 1
-    if not is_row or shapes[1] != (size, 1) or size < _ROWS:
-        return 0
-    return 0 if past_views(given[0]) == past_views(given[1]) else size
+    row, column = sorted(map(shape_of, given), key=len)
+    is_square = len(row) == 1 and column == (*row, 1) and row[0] >= _ROWS
+    return row[0] if is_square and past_views(given[0]) != past_views(given[1]) else 0
 
 
 def _is_added_up(record: OpRecord, users: dict[OpRecord, list[OpRecord]]) -> bool:
