@@ -11,12 +11,17 @@ import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from opcode import opmap
+from types import FrameType, ModuleType
 from typing import Any, Final, Protocol
 
 _ROOT: Final = "autograd_core"
 _MOVED: Final = {"dag": "gradstep", "debug": "gradstep", "engines": "gradstep.engines"}
 """Packages that were here once, and where their names are now."""
+NOT_HERE: Final = (
+    "it is not part of gradstep's core; import torch instead, which gradstep draws and debugs, too "
+    "(docs/reference/differences lists what is left out)"
+)
 
 
 class Stubs(Protocol):
@@ -45,6 +50,7 @@ def find(module: str, name: str) -> Any:
 
     Raises:
         AttributeError: there is none.
+        ImportError: there is none, and ``from module import name`` asks.
     """
     if module == _ROOT and name in _MOVED:
         raise AttributeError(_moved(name))
@@ -56,13 +62,10 @@ def find(module: str, name: str) -> Any:
         if name in known:
             setattr(sys.modules[module], name, known[name])
             return known[name]
-    raise AttributeError(
-        f"module {module!r} has no attribute {name!r}: it is not part of gradstep's core; "
-        "import torch instead, which gradstep draws and debugs, too "
-        "(docs/reference/differences lists what is left out)",
-        name=name,
-        obj=sys.modules[module],
-    )
+    message = f"module {module!r} has no attribute {name!r}: {NOT_HERE}"
+    if _is_from_import(sys._getframe(1)):
+        raise ImportError(message, name=module)  # of an AttributeError, Python drops the message
+    raise AttributeError(message, name=name, obj=sys.modules[module])
 
 
 def answer_missing_names(module: str) -> None:
@@ -71,6 +74,13 @@ def answer_missing_names(module: str) -> None:
     Type checkers do not see it, so that they still report mistyped names.
     """
     vars(sys.modules[module])["__getattr__"] = partial(find, module)
+
+
+def _is_from_import(frame: FrameType | None) -> bool:
+    """Return whether ``from module import name`` made the frame's module look for a name."""
+    while frame is not None and frame.f_code.co_name == "__getattr__":
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
 def _moved(name: str) -> str:

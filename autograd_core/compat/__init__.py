@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from autograd_core.compat import amp, compilers, devices, processes
 from autograd_core.compat.kinds import Names, refused
+from autograd_core.fallback import NOT_HERE
 from autograd_core.functions import mm
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.constants import CONSTANTS
@@ -25,29 +26,7 @@ from autograd_core.tensor.constants import CONSTANTS
 _NO_DOWNLOAD = RuntimeError(
     "gradstep downloads nothing: fetch the file with other means, and read it with torch.load"
 )
-
-
-class SummaryWriter:
-    """A TensorBoard writer that writes nothing."""
-
-    def __init__(self, log_dir: Any = None, *args: Any, **options: Any) -> None:
-        self.log_dir = log_dir
-
-    def __enter__(self) -> SummaryWriter:
-        return self
-
-    def __exit__(self, *error: object) -> None: ...
-
-    def get_logdir(self) -> Any:
-        """Return the log directory."""
-        return self.log_dir
-
-    def _write(self, *args: Any, **options: Any) -> None:
-        """Do nothing."""
-
-    add_audio = add_custom_scalars = add_embedding = add_figure = add_graph = _write
-    add_histogram = add_hparams = add_image = add_images = add_mesh = add_pr_curve = _write
-    add_scalar = add_scalars = add_tensor = add_text = add_video = close = flush = _write
+_NOT_HERE = RuntimeError(NOT_HERE)
 
 
 class _AnyTensor(type):
@@ -109,7 +88,8 @@ MODULES: Final[dict[str, Names]] = {
     **amp.MODULES,
     **processes.MODULES,
     "autograd.variable": {"Variable": Variable},
-    "utils.tensorboard": {"SummaryWriter": SummaryWriter},
+    "utils.tensorboard": refused(_NOT_HERE, "SummaryWriter"),
+    "utils.data.distributed": refused(_NOT_HERE, "DistributedSampler"),
     "utils.model_zoo": refused(_NO_DOWNLOAD, "load_url"),
     "hub": refused(_NO_DOWNLOAD, "load load_state_dict_from_url download_url_to_file get_dir "
                                 "_get_torch_home"),
@@ -128,15 +108,14 @@ NAMES: Final[dict[str, Names]] = {
     "utils.data": processes.IN_DATA,
 }  # fmt: skip
 _DISTRIBUTIONS = "bernoulli categorical independent kl normal uniform"
-_ADAMS = "adamax adamw nadam radam"
 _SHAPES = "fold pixelshuffle upsampling"
-_DESCENTS = "adadelta adagrad asgd rmsprop rprop sgd"
+_DESCENTS = "adagrad rmsprop sgd"
 ALIASES: Final[dict[str, str]] = {
     **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
     "nn.modules.instancenorm": "nn.modules.batchnorm",
     **{f"nn.modules.{name}": "nn.modules.flatten" for name in _SHAPES.split()},
     "nn.utils.convert_parameters": "nn.utils.clip_grad",
-    **{f"optim.{name}": "optim.adam" for name in _ADAMS.split()},
+    "optim.adamw": "optim.adam",
     **{f"optim.{name}": "optim.descent" for name in _DESCENTS.split()},
 }
 

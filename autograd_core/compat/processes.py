@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from enum import Enum
 from typing import Any, ClassVar
@@ -12,10 +12,7 @@ from typing import Any, ClassVar
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.compat.kinds import Names, always, setting
 from autograd_core.nn.modules.module import Module
-from autograd_core.ops.creation.random import randperm
-from autograd_core.random import Generator, drawing_from
 from autograd_core.tensor import Tensor
-from autograd_core.utils.data.sampler import Sampler
 
 
 class ProcessGroup:
@@ -168,48 +165,6 @@ class DistributedDataParallel(_Wrapper):
         return nullcontext()
 
 
-class DistributedSampler(Sampler[int]):
-    """A sampler of the part of a data set for one of ``num_replicas`` processes; all parts have
-    equal sizes."""
-
-    def __init__(
-        self,
-        dataset: Any,
-        num_replicas: int | None = None,
-        rank: int | None = None,
-        shuffle: bool = True,
-        seed: int = 0,
-        drop_last: bool = False,
-    ) -> None:
-        if num_replicas is None or rank is None:
-            _world()
-        self.dataset, self.shuffle, self.seed, self.epoch = dataset, shuffle, seed, 0
-        self.num_replicas, self.rank = num_replicas or 1, rank or 0
-        if not 0 <= self.rank < self.num_replicas:
-            raise ValueError(
-                f"Invalid rank {rank}, rank should be in the interval [0, {self.num_replicas - 1}]"
-            )
-        whole, rest = divmod(len(dataset), self.num_replicas)
-        self.num_samples = whole if drop_last or not rest else whole + 1
-        self.total_size = self.num_samples * self.num_replicas
-
-    def __iter__(self) -> Iterator[int]:
-        count = len(self.dataset)
-        order = list(range(count))
-        if self.shuffle:
-            with drawing_from(Generator().manual_seed(self.seed + self.epoch)):
-                order = randperm(count).tolist()
-        places = range(self.rank, self.total_size, self.num_replicas)
-        return iter([order[place % count] for place in places])
-
-    def __len__(self) -> int:
-        return self.num_samples
-
-    def set_epoch(self, epoch: int) -> None:
-        """Set the epoch, on which the order of shuffling depends."""
-        self.epoch = epoch
-
-
 def spawn(
     fn: Callable[..., Any], args: Any = (), nprocs: int = 1, *others: Any, **options: Any
 ) -> None:
@@ -246,11 +201,10 @@ MODULES: dict[str, Names] = {
     },
     "nn.parallel": _PARALLEL,
     "nn.parallel.distributed": {"DistributedDataParallel": DistributedDataParallel},
-    "utils.data.distributed": {"DistributedSampler": DistributedSampler},
     "multiprocessing": {
         **{name: getattr(multiprocessing, name) for name in multiprocessing.__all__},
         **setting("get_sharing_strategy", "set_sharing_strategy", "file_descriptor"),
         "spawn": spawn,
     },
 }  # fmt: skip
-IN_DATA: Names = {"DistributedSampler": DistributedSampler, **always(None, "get_worker_info")}
+IN_DATA: Names = always(None, "get_worker_info")

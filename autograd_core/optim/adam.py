@@ -1,4 +1,4 @@
-"""Adam and its variants: AdamW, Adamax, NAdam and RAdam."""
+"""Adam and AdamW."""
 
 from __future__ import annotations
 
@@ -11,25 +11,13 @@ from autograd_core.optim.optimizer import (
     Array,
     Optimizer,
     Parameters,
-    averages,
-    check_betas,
     checked_options,
     counted,
     decayed,
     memory,
     pieces,
-    take_in,
 )
 from autograd_core.tensor import Tensor
-
-
-def _options(
-    lr: float, betas: tuple[float, float], eps: float, weight_decay: float, **more: float
-) -> dict[str, Any]:
-    """Return the options of an optimizer, checked in the order of PyTorch."""
-    options = checked_options(lr=lr, eps=eps)
-    check_betas(betas)
-    return {**options, "betas": betas, **checked_options(weight_decay=weight_decay, **more)}
 
 
 class Adam(Optimizer):
@@ -69,8 +57,10 @@ class Adam(Optimizer):
             raise ValueError(
                 "lr as a Tensor is not supported for capturable=False and foreach=True"
             )
-        options = _options(lr, betas, eps, weight_decay, amsgrad=amsgrad)
-        options["decoupled_weight_decay"] = decoupled_weight_decay
+        options = checked_options(lr=lr, eps=eps)  # checked in the order of PyTorch
+        _check_betas(betas)
+        options |= {"betas": betas, **checked_options(weight_decay=weight_decay)}
+        options |= {"amsgrad": amsgrad, "decoupled_weight_decay": decoupled_weight_decay}
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
@@ -83,7 +73,9 @@ class Adam(Optimizer):
         names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if amsgrad else [])]
         kept = [memory(state, name, p) for name in names]
         for part, g_part, mean, square, *largest in pieces(p.array, g, *kept):
-            take_in(g_part, mean, square, beta1, beta2)
+            mean += (1 - beta1) * (g_part - mean)
+            square *= beta2
+            square += (1 - beta2) * (g_part * g_part)
             most = np.maximum(largest[0], square, out=largest[0]) if amsgrad else square
             part -= rate * (mean / (np.sqrt(most) / missing + group["eps"]))
 
@@ -107,103 +99,7 @@ class AdamW(Adam):
         )  # fmt: skip
 
 
-_SWITCHES = ("foreach", "maximize", "capturable", "differentiable")
-
-
-class Adamax(Optimizer):
-    """Adam with a decaying maximum of gradients instead of the mean square (Kingma and Ba 2014)."""
-
-    switches = _SWITCHES
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        **switches: Any,
-    ) -> None:
-        super().__init__(params, _options(lr, betas, eps, weight_decay), switches)
-
-    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        g = decayed(p, g, group)
-        beta1, beta2 = group["betas"]
-        step = counted(state)
-        mean, largest = memory(state, "exp_avg", p), memory(state, "exp_inf", p)
-        mean += (1 - beta1) * (g - mean)
-        np.maximum(largest * beta2, np.abs(g) + group["eps"], out=largest)
-        p.array -= float(group["lr"]) / (1 - beta1**step) * (mean / largest)
-
-
-class NAdam(Optimizer):
-    """Adam with Nesterov momentum (Dozat 2016)."""
-
-    switches = _SWITCHES
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 2e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        momentum_decay: float = 4e-3,
-        decoupled_weight_decay: bool = False,
-        **switches: Any,
-    ) -> None:
-        options = _options(lr, betas, eps, weight_decay, momentum_decay=momentum_decay)
-        options["decoupled_weight_decay"] = decoupled_weight_decay
-        super().__init__(params, options, switches)
-
-    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        g = decayed(p, g, group, group["decoupled_weight_decay"])
-        beta1, beta2 = group["betas"]
-        lr, step = float(group["lr"]), counted(state)
-        product: Tensor = state.setdefault("mu_product", Tensor.from_array(np.ones((), np.float32)))
-        now, then = (
-            beta1 * (1 - 0.5 * 0.96 ** (count * group["momentum_decay"]))
-            for count in (step, step + 1)
-        )
-        product.array *= now
-        so_far = float(product.array)
-        mean, square = averages(state, p, g, beta1, beta2)
-        root = np.sqrt(square / (1 - beta2**step)) + group["eps"]
-        p.array -= lr * (1 - now) / (1 - so_far) * (g / root)
-        p.array -= lr * then / (1 - so_far * then) * (mean / root)
-
-
-class RAdam(Optimizer):
-    """Adam that divides by the root mean square only after enough steps (Liu et al. 2019)."""
-
-    switches = _SWITCHES
-
-    def __init__(
-        self,
-        params: Parameters,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0,
-        decoupled_weight_decay: bool = False,
-        **switches: Any,
-    ) -> None:
-        options = _options(lr, betas, eps, weight_decay)
-        options["decoupled_weight_decay"] = decoupled_weight_decay
-        super().__init__(params, options, switches)
-
-    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        g = decayed(p, g, group, group["decoupled_weight_decay"])
-        beta1, beta2 = group["betas"]
-        step = counted(state)
-        mean, square = averages(state, p, g, beta1, beta2)
-        move = mean / (1 - beta1**step)
-        missing = 1 - beta2**step
-        longest = 2 / (1 - beta2) - 1
-        length = longest - 2 * step * beta2**step / missing
-        if length > 5:
-            above = (length - 4) * (length - 2) * longest
-            below = (longest - 4) * (longest - 2) * length
-            rectified = math.sqrt(above / below)
-            move = move * rectified * (math.sqrt(missing) / (np.sqrt(square) + group["eps"]))
-        p.array -= float(group["lr"]) * move
+def _check_betas(betas: tuple[float, float]) -> None:
+    for index, beta in enumerate(betas):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")

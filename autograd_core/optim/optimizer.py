@@ -249,22 +249,6 @@ def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> A
     return array
 
 
-def averages(
-    state: dict[str, Any], p: Tensor, g: Array, beta1: float, beta2: float
-) -> tuple[Array, Array]:
-    """Return the running averages of gradients and of their squares, after ``g`` is taken in."""
-    mean, square = memory(state, "exp_avg", p), memory(state, "exp_avg_sq", p)
-    take_in(g, mean, square, beta1, beta2)
-    return mean, square
-
-
-def take_in(g: Array, mean: Array, square: Array, beta1: float, beta2: float) -> None:
-    """Take ``g`` into the running averages of gradients and of their squares."""
-    mean += (1 - beta1) * (g - mean)
-    square *= beta2
-    square += (1 - beta2) * (g * g)
-
-
 _PIECE: Final = 1 << 16  # elements: what is computed of so many stays in the cache
 
 
@@ -277,13 +261,6 @@ def pieces(*arrays: Array) -> Iterator[Sequence[Array]]:
     flat = [array.reshape(-1) for array in arrays]
     for start in range(0, arrays[0].size, _PIECE):
         yield [array[start : start + _PIECE] for array in flat]
-
-
-def check_betas(betas: tuple[float, float]) -> None:
-    """Refuse betas outside the range from 0 to 1."""
-    for index, beta in enumerate(betas):
-        if not 0 <= beta < 1:
-            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
 def checked_options(**options: float) -> dict[str, Any]:

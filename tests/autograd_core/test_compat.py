@@ -154,12 +154,8 @@ PARITY: dict[str, list[Callable[[Any], Any]]] = {
         lambda t: t.distributed.barrier(), lambda t: t.distributed.all_reduce(t.ones(1)),
         lambda t: t.distributed.group.WORLD, lambda t: t.distributed.destroy_process_group(),
         lambda t: t.nn.parallel.DistributedDataParallel(t.nn.Linear(1, 1)),
-        lambda t: t.utils.data.distributed.DistributedSampler(range(3)),
         lambda t: t.nn.DataParallel(t.nn.Linear(1, 1)),
         lambda t: t.nn.parallel.DataParallel(t.nn.Linear(1, 1)).device_ids,
-        lambda t: list(t.utils.data.DistributedSampler(range(5), 2, 1, shuffle=False)),
-        lambda t: list(t.utils.data.DistributedSampler(range(5), 2, 1, False, drop_last=True)),
-        lambda t: t.utils.data.DistributedSampler(range(5), 2, 2),
     ],
 }  # fmt: skip
 
@@ -194,8 +190,6 @@ GROUP: list[Callable[[Any], Any]] = [
     lambda t: t.nn.parallel.DistributedDataParallel(t.nn.Linear(1, 1)),
     lambda t: list(t.nn.parallel.DistributedDataParallel(t.nn.Linear(1, 1)).state_dict()),
     lambda t: t.nn.parallel.DistributedDataParallel(t.nn.ReLU()),
-    lambda t: len(t.utils.data.DistributedSampler(range(5))),
-    lambda t: sorted(t.utils.data.DistributedSampler(range(5))),
 ]  # fmt: skip
 
 
@@ -285,20 +279,6 @@ def test_a_disabled_scaler_steps_as_the_optimizer() -> None:
     assert w.tolist() == [0, 0]
 
 
-def test_a_summary_writer_takes_everything_and_writes_nothing(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from autograd_core.utils.tensorboard import SummaryWriter
-
-    monkeypatch.chdir(tmp_path)
-    with SummaryWriter("runs/1", flush_secs=5) as writer:
-        writer.add_scalar("loss", 0.5, global_step=1)
-        writer.add_histogram("w", autograd_core.ones(2), 1)
-        writer.flush()
-        assert writer.get_logdir() == "runs/1"
-    assert not list(tmp_path.iterdir())
-
-
 def test_constants_are_themselves_after_copying() -> None:
     for name in ("strided", "channels_last", "bfloat16"):
         value = getattr(autograd_core, name)
@@ -357,7 +337,7 @@ def test_a_name_that_is_nowhere_is_refused_in_pythons_words(path: str) -> None:
         _ = module.foo
     assert (caught.value.name, caught.value.obj) == ("foo", module)
     assert not hasattr(module, "foo")
-    with pytest.raises(ImportError, match="cannot import name 'foo' from"):
+    with pytest.raises(ImportError, match=said):
         exec(f"from {module.__name__} import foo")
 
 

@@ -126,12 +126,3 @@ def test_parameters_become_one_vector_and_are_set_from_one(torch: Any) -> None:
     assert model.weight.grad.tolist() == [[1.0, 1.0]]
     utils.vector_to_parameters(torch.tensor([1.0, 2.0, 3.0]), model.parameters())
     assert (model.weight.tolist(), model.bias.tolist()) == ([[1.0, 2.0]], [3.0])
-
-
-def test_batch_norm_over_all_processes_is_batch_norm_where_there_is_one(torch: Any) -> None:
-    torch.manual_seed(0)
-    x = torch.randn(4, 3, 2)
-    one, all_ = torch.nn.BatchNorm1d(3), torch.nn.SyncBatchNorm(3)
-    assert torch.allclose(one(x), all_(x))
-    with pytest.raises(ValueError, match="at least 2D input"):
-        all_(torch.ones(3))

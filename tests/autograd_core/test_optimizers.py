@@ -20,26 +20,11 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("RMSprop", {"centered": True, "momentum": 0.5, "weight_decay": 0.1}),
     ("Adagrad", {}),
     ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.5, "weight_decay": 0.1}),
-    ("Adadelta", {}),
-    ("Adadelta", {"rho": 0.8, "weight_decay": 0.1, "maximize": True}),
-    ("Adamax", {"lr": 0.1}),
-    ("Adamax", {"betas": (0.8, 0.9), "weight_decay": 0.1, "maximize": True}),
-    ("NAdam", {"lr": 0.1}),
-    ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
-    ("NAdam", {"weight_decay": 0.1, "momentum_decay": 0.1}),
-    ("RAdam", {"lr": 0.1, "betas": (0.8, 0.7)}),
-    ("RAdam", {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}),
-    ("Rprop", {}),
-    ("Rprop", {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.05, 0.2)}),
-    ("ASGD", {"lr": 0.1}),
-    ("ASGD", {"lr": 0.1, "t0": 2, "lambd": 0.1, "weight_decay": 0.1}),
     ("SGD", {"lr": 0.1}),
     ("SGD", {"lr": 0.1, "momentum": 0.5, "dampening": 0.3}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.1, "maximize": True}),
     ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "foreach": False, "fused": False}),
 ]
-# Where PyTorch itself rounds a number of its state to single precision.
-ROUNDED = {"NAdam": 1e-6, "ASGD": 1e-6}
 
 
 def label(value: Any) -> str | None:
@@ -92,7 +77,7 @@ def test_steps_end_where_pytorch_ends(name: str, options: dict[str, Any]) -> Non
         return [losses, problem.w.tolist(), problem.b.tolist()]
 
     for mine, theirs in zip(*both(train), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=ROUNDED.get(name, 1e-10))
+        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
 
 
 @pytest.mark.torch
@@ -135,8 +120,8 @@ def test_a_state_of_pytorch_goes_on_here(name: str, options: dict[str, Any]) -> 
         for number, kept in state["state"].items()
     }
     second.load_state_dict(state)
-    rtol = ROUNDED.get(name, 1e-10)
-    np.testing.assert_allclose(here.run(second, 3), there.run(first, 3), rtol=rtol)
+
+    np.testing.assert_allclose(here.run(second, 3), there.run(first, 3), rtol=1e-10)
 
 
 def test_hooks_are_called_around_a_step(torch: Any) -> None:

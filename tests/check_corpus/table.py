@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 ALL = ("torch", "autograd_core")
 TORCH_ONLY = (
     "bfloat16_autocast",
+    "cyclic_rates",
     "gradients_per_sample",
     "packed_sequences",
     "scaler_skips_the_first_steps",

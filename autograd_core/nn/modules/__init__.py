@@ -12,7 +12,6 @@ from autograd_core.nn.modules.activation import (
 from autograd_core.nn.modules.attention import MultiheadAttention
 from autograd_core.nn.modules.batchnorm import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
-    SyncBatchNorm,
 )
 from autograd_core.nn.modules.cells import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from autograd_core.nn.modules.container import ModuleDict, ModuleList, Sequential
@@ -83,7 +82,7 @@ __all__ = [
     "RNNBase", "RNNCell", "RNNCellBase", "ReLU", "ReLU6", "ReflectionPad1d",
     "ReflectionPad2d", "ReplicationPad1d", "ReplicationPad2d", "Sequential", "SiLU", "Sigmoid",
     "SmoothL1Loss", "SoftMarginLoss", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink",
-    "Softsign", "SyncBatchNorm", "Tanh", "Tanhshrink", "Threshold", "Transformer",
+    "Softsign", "Tanh", "Tanhshrink", "Threshold", "Transformer",
     "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
     "TransformerEncoderLayer", "TripletMarginLoss", "TripletMarginWithDistanceLoss", "Unflatten",
     "Unfold", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d", "ZeroPad1d", "ZeroPad2d",

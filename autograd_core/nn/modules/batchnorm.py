@@ -11,7 +11,6 @@ from autograd_core.dtype import int64
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules.layer import Layer
-from autograd_core.nn.modules.module import Module
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
@@ -117,40 +116,6 @@ class BatchNorm3d(_BatchNorm):
     then scaled and shifted."""
 
     allowed = (5,)
-
-
-class SyncBatchNorm(_BatchNorm):
-    """Batch normalization of (N, C, ...) over all processes of a group, of which there is one."""
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        process_group: Any = None,
-        device: Any = None,
-        dtype: dtype_type | None = None,
-        *,
-        bias: bool = True,
-    ) -> None:
-        stats = track_running_stats
-        super().__init__(num_features, eps, momentum, affine, stats, device, dtype, bias=bias)
-        self.process_group = process_group
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.ndim < 2:
-            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
-
-    @classmethod
-    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
-        """Replace each batch normalization in ``module`` by this class, and return ``module``."""
-        for part in module.modules():
-            if isinstance(part, _BatchNorm):
-                part.__class__ = cls
-                part.process_group = process_group
-        return module
 
 
 class _InstanceNorm(_NormBase):

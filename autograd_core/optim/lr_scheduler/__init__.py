@@ -5,9 +5,7 @@ Most of them modify the current rate, so several can be combined on one optimize
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.optim.lr_scheduler.base import LRScheduler
-from autograd_core.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
-from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
-from autograd_core.optim.lr_scheduler.cyclic import CyclicLR, OneCycleLR
+from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR
 from autograd_core.optim.lr_scheduler.factors import (
     ConstantLR,
     ExponentialLR,
@@ -15,17 +13,17 @@ from autograd_core.optim.lr_scheduler.factors import (
     LinearLR,
     MultiplicativeLR,
     MultiStepLR,
-    PolynomialLR,
     StepLR,
 )
+from autograd_core.optim.lr_scheduler.one_cycle import OneCycleLR
 from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
+from autograd_core.optim.lr_scheduler.sequential import SequentialLR
 
 _LRScheduler = LRScheduler  # its older name, from which users derive
 
 __all__ = [
-    "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
-    "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
-    "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
+    "ConstantLR", "CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR",
+    "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "ReduceLROnPlateau", "SequentialLR", "StepLR",
 ]  # fmt: skip
 
 answer_missing_names(__name__)

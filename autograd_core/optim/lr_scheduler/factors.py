@@ -5,7 +5,6 @@ Several of them can work on one optimizer.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
@@ -163,29 +162,6 @@ class LinearLR(FactorLR):
         epoch = min(self.total_iters, self.last_epoch)
         rise = self.end_factor - self.start_factor
         return self.start_factor + rise * epoch / self.total_iters
-
-
-class PolynomialLR(FactorLR):
-    """A scheduler with polynomial decay to 0 in ``total_iters`` epochs."""
-
-    def __init__(
-        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
-    ) -> None:
-        self.total_iters = total_iters
-        self.power = power
-        super().__init__(optimizer, last_epoch)
-
-    def change(self) -> float:
-        if self._is_initial or self.last_epoch > self.total_iters:
-            return 1
-        share = self._left(self.last_epoch) / self._left(self.last_epoch - 1)
-        return math.pow(share, self.power)
-
-    def so_far(self) -> float:
-        return math.pow(self._left(min(self.total_iters, self.last_epoch)), self.power)
-
-    def _left(self, epoch: int) -> float:
-        return 1 - epoch / self.total_iters
 
 
 Factor = Callable[[int], float]

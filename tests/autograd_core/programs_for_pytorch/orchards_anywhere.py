@@ -13,7 +13,6 @@ from torch.amp import autocast, custom_bwd, custom_fwd
 from torch.cuda.amp import GradScaler
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
-from torch.utils.data.distributed import DistributedSampler
 
 os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
 cudnn.benchmark = False
@@ -69,11 +68,8 @@ def grown(orchard, years=2):
     """The weights after some years; gradients of three baskets make one step."""
     adamw = torch.optim.AdamW(orchard.parameters(), lr=2e-2)
     press = GradScaler(enabled=on_gpu)
-    shares = DistributedSampler(harvests, shuffle=False) if many_farms() else None
     for year in range(years):
-        if shares is not None:
-            shares.set_epoch(year)
-        for basket, (sun, apples) in enumerate(DataLoader(harvests, batch_size=5, sampler=shares)):
+        for basket, (sun, apples) in enumerate(DataLoader(harvests, batch_size=5)):
             sun, apples = (each.to(barn, non_blocking=True) for each in (sun, apples))
             alone = isinstance(orchard, DistributedDataParallel) and basket < 2
             quiet = orchard.no_sync() if alone else nullcontext()
@@ -103,7 +99,6 @@ orchard.load_state_dict(spring)
 if not dist.is_initialized():
     dist.init_process_group("gloo", rank=0, world_size=1)
 print(dist.get_rank(), dist.get_world_size(), dist.get_backend())
-print(nn.SyncBatchNorm.convert_sync_batchnorm(Orchard()))
 farms = DistributedDataParallel(orchard)
 print(list(farms.state_dict())[-2:])
 together = grown(farms)

@@ -28,7 +28,7 @@ class Herbarium(nn.Module):
 
 
 herbarium = Herbarium()
-adamax = torch.optim.Adamax(herbarium.parameters(), 0.02)
+adamw = torch.optim.AdamW(herbarium.parameters(), 0.02)
 flowers = (torch.rand(4, 1, 6, 6) > 0.6).float()
 empty = Independent(Normal(torch.zeros(3), torch.ones(3)), 1)
 for weight in (0.25, 1.0):
@@ -37,10 +37,10 @@ for weight in (0.25, 1.0):
         seen = herbarium.unfolded(page.rsample())
         lost = -seen.log_prob(flowers).mean()
         kept = kl_divergence(page, empty).mean()
-        adamax.zero_grad()
+        adamw.zero_grad()
         (lost + weight * kept).backward()
         length = nn.utils.clip_grad_norm_(herbarium.parameters(), 5.0)
-        adamax.step()
+        adamw.step()
         print(weight, lost.item(), kept.item(), length)
 print(page, seen)
 print(page.mean.shape, seen.mean.shape, page.entropy().shape)

@@ -1,4 +1,4 @@
-"""Schedulers that combine others."""
+"""Several schedulers, one after the other."""
 
 from __future__ import annotations
 
@@ -11,30 +11,7 @@ from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from autograd_core.optim.optimizer import Optimizer
 
 
-class _CombinedLR(LRScheduler):
-    """The base of both: its state includes the states of its schedulers."""
-
-    _schedulers: Sequence[LRScheduler]
-
-    def state_dict(self) -> dict[str, Any]:
-        """Return the state, without the optimizer, with the states of the schedulers."""
-        return {
-            **super().state_dict(),
-            "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers],
-        }
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Load a :meth:`state_dict`."""
-        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
-        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
-            scheduler.load_state_dict(state)
-
-    def _undo(self) -> None:
-        for scheduler in self._schedulers:
-            scheduler._undo()
-
-
-class SequentialLR(_CombinedLR):
+class SequentialLR(LRScheduler):
     """Several schedulers in sequence. The next one starts at each epoch in ``milestones``.
 
     >>> from autograd_core import optim, tensor
@@ -58,10 +35,9 @@ class SequentialLR(_CombinedLR):
         milestones: Sequence[int],
         last_epoch: int = -1,
     ) -> None:
-        name = type(self).__name__
         if not schedulers:
-            raise ValueError(f"{name} expects at least one scheduler, but got no scheduler.")
-        _check_parts(name, optimizer, schedulers)
+            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
+        _check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 "Sequential Schedulers expects number of schedulers provided to be one more than "
@@ -91,31 +67,26 @@ class SequentialLR(_CombinedLR):
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
 
+    def state_dict(self) -> dict[str, Any]:
+        """Return the state, without the optimizer, with the states of the schedulers."""
+        return {
+            **super().state_dict(),
+            "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers],
+        }
 
-class ChainedScheduler(_CombinedLR):
-    """Several schedulers at once, each modifying the rate of the one before."""
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load a :meth:`state_dict`."""
+        super().load_state_dict({k: v for k, v in state_dict.items() if k != "_schedulers"})
+        for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
+            scheduler.load_state_dict(state)
 
-    def __init__(
-        self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None
-    ) -> None:
-        name = type(self).__name__
-        if not schedulers:
-            raise ValueError(
-                f"{name} expects at least one scheduler to be chained, but got no scheduler."
-            )
-        self.optimizer = optimizer or schedulers[0].optimizer
-        _check_parts(name, self.optimizer, schedulers)
-        self._schedulers = schedulers
-        self._last_lr = self._found()
-
-    def step(self) -> None:  # type: ignore[override]
-        """Step each scheduler."""
+    def _undo(self) -> None:
         for scheduler in self._schedulers:
-            scheduler.step()
-        self._last_lr = self._found()
+            scheduler._undo()
 
 
-def _check_parts(name: str, optimizer: Optimizer, schedulers: Sequence[LRScheduler]) -> None:
+def _check_parts(optimizer: Optimizer, schedulers: Sequence[LRScheduler]) -> None:
+    name = "SequentialLR"
     for number, scheduler in enumerate(schedulers):
         if not hasattr(scheduler, "optimizer"):
             raise TypeError(f"{name} at index {number} should have `optimizer` as its attribute.")
