@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import runpy
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
@@ -30,6 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 THEMES = {"": "gradstep-dark", "-light": "gradstep-light"}
 COLUMN, README = 736, 830  # so wide, in pixels, is a page of the documentation, and of GitHub's
+SECONDS, HELD = 1.2, 3  # each screen of a film is shown; the last one so many times as long
 PATIENCE = 50  # looks at a screen that will not come to rest
 
 
@@ -41,6 +44,7 @@ class Photograph(NamedTuple):
     commands: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
     size: tuple[int, int] = (120, 26)
+    moves: bool = False  # each key is a frame
 
 
 PHOTOGRAPHS = (
@@ -48,7 +52,11 @@ PHOTOGRAPHS = (
     Photograph(
         "debug-nan", "samples/bugs/nan_from_sqrt.py", ("catch nan", "continue"), size=(132, 30)
     ),
-)
+    Photograph(
+        "debug-steps", "samples/bugs/nan_from_sqrt.py", keys=(*"nnnn", *"NN", *"nnnn"),
+        size=(100, 26), moves=True,
+    ),
+)  # fmt: skip
 
 
 def take(photograph: Photograph, theme: str, path: Path) -> None:
@@ -56,8 +64,9 @@ def take(photograph: Photograph, theme: str, path: Path) -> None:
 
     def stop(found: InterceptedCall) -> bool:
         session = Session.of_call(found.call, names=found.names)
-        picture = asyncio.run(screen(session, photograph, theme))
-        path.write_text(tidied(picture), encoding="utf-8", newline="\n")
+        pictures = [tidied(each) for each in asyncio.run(screens(session, photograph, theme))]
+        text = film(pictures) if photograph.moves else pictures[-1]
+        path.write_text(text, encoding="utf-8", newline="\n")
         return False
 
     target = parse_target(photograph.script)
@@ -70,18 +79,54 @@ def take_both(photograph: Photograph) -> None:
         take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
 
 
-async def screen(session: Session, photograph: Photograph, theme: str) -> str:
-    """What the screen shows at last, as SVG."""
+async def screens(session: Session, photograph: Photograph, theme: str) -> list[str]:
+    """Return the screen before each key and after the last one, as SVG."""
     app = DebuggerApp(session, Path(photograph.script).name)
     app.theme = theme
     async with app.run_test(size=photograph.size) as pilot:
         for command in photograph.commands:
             await pilot.press("colon", *map(_key, command), "enter")
             await at_rest(app, pilot)
+        title = f"gradstep debug {photograph.script}"
+        pictures = [app.export_screenshot(title=title)]
         for key in photograph.keys:
             await pilot.press(key)
             await at_rest(app, pilot)
-        return app.export_screenshot(title=f"gradstep debug {photograph.script}")
+            pictures.append(app.export_screenshot(title=title))
+        return pictures
+
+
+def film(pictures: Sequence[str]) -> str:
+    """Show screens one after the other, in one SVG that holds once what they share.
+
+    Where nothing may move, it shows the last one.
+    """
+    head, inside, _ = pictures[0].partition('<g transform="translate(9, 41)"')
+    shown: dict[str, list[int]] = {}  # the screens that have an element
+    for number, picture in enumerate(pictures):
+        terminal = picture.partition(inside)[2]
+        for name, style in re.findall(r"\.terminal-(r\d+) \{ (.*?) \}", picture):
+            terminal = terminal.replace(f'class="terminal-{name}"', f'style="{style}"')
+        for element in re.findall(r"<rect .*?/>|<text .*?</text>", terminal):
+            shown.setdefault(element, []).append(number)
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for element in sorted(shown, key=lambda each: each[:5]):  # backgrounds do not cover texts
+        groups.setdefault((element[:5] == "<text", *shown[element]), []).append(element)
+    times = len(pictures) + HELD - 1
+    css = ""
+    for index, (_, *those) in enumerate(groups):
+        seen = [int(number in those) for number in range(len(pictures))]
+        steps = "".join(f"{100 * n / times:.2f}%{{opacity:{each}}}" for n, each in enumerate(seen))
+        animation = f"in-{index} {times * SECONDS:g}s step-end infinite"
+        css += f".in-{index}{{opacity:{seen[-1]};animation:{animation}}}\n"
+        css += f"@keyframes in-{index}{{{steps}}}\n"
+    still = "@media (prefers-reduced-motion: reduce){g{animation:none !important}}"
+    head = head.replace("</style>", f"{css}{still}</style>", 1)
+    body = "\n".join(
+        f'<g class="in-{index}">{"".join(elements)}</g>'
+        for index, elements in enumerate(groups.values())
+    )
+    return f'{head}{inside} class="terminal-matrix">\n{body}\n</g></svg>\n'
 
 
 def _key(character: str) -> str:

@@ -36,7 +36,7 @@ def test_every_file_the_readme_speaks_of_is_there() -> None:
     names = set(
         re.findall(r"(?:samples|docs|tests|autograd_core|gradstep|viz|tui)/[\w/.-]*\w", text)
     )
-    assert "samples/thrown_ball.py" in names
+    assert "samples/same_area.py" in names
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 

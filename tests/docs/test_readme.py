@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -65,6 +67,17 @@ def test_the_programs_with_bugs_are_found_out() -> None:
     for command in PYTORCH:
         done = run_gradstep(command.text.split()[1:], ROOT, plain, merged=True)
         command.check(done.stdout, done.returncode)
+
+
+def test_it_is_short_and_its_badges_say_what_the_package_says() -> None:
+    text = README.read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert len(text.splitlines()) < 120
+    assert re.findall(r"badge/(\w+)-([\w.]+)", text) == [
+        ("Python", project["requires-python"].removeprefix(">=")),
+        ("PyTorch", project["optional-dependencies"]["torch"][0].removeprefix("torch>=")),
+        ("licence", project["license"]),
+    ]
 
 
 def test_the_front_page_of_the_documentation_activates_it_with_the_same_line() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,7 +27,9 @@ def test_the_screenshots_of_the_readme_can_be_made_anew(
     make_images = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make_images)
     monkeypatch.setattr(make_images, "IMAGES", tmp_path)
-    monkeypatch.setattr(make_images, "PHOTOGRAPHS", make_images.PHOTOGRAPHS[:1])
+    still = make_images.PHOTOGRAPHS[0]
+    moving = still._replace(name="moving", keys=("n", "n", "N"), moves=True)
+    monkeypatch.setattr(make_images, "PHOTOGRAPHS", (still, moving))
     monkeypatch.setattr(make_images, "THEMES", {"": "gradstep-dark"})
     monkeypatch.setattr(make_images, "find_spec", lambda _: None)  # a graph of PyTorch's: no screen
     monkeypatch.chdir(ROOT)
@@ -36,6 +39,14 @@ def test_the_screenshots_of_the_readme_can_be_made_anew(
     assert "6/9 run" in text
     assert "+= weight" in text
     assert "[gradient]" in text
+    film = (tmp_path / "moving.svg").read_text("utf-8")
+    texts = "".join(ElementTree.fromstring(film).itertext()).replace("\xa0", " ")
+    assert [texts.count(f"{done}/9 run") for done in range(4)] == [1, 1, 1, 0]
+    assert film.count("[gradient]") == 1  # what all screens share
+    # before the first step, after it and the second, and back
+    (group,) = re.findall(r'<g class="(in-\d+)">[^\n]*1/9', film)
+    (steps,) = re.findall(rf"@keyframes {group}{{(.*)}}", film)
+    assert re.findall(r"opacity:(\d)", steps) == ["0", "1", "0", "1"]
 
 
 def cube() -> Session:
