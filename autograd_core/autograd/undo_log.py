@@ -121,26 +121,22 @@ class UndoLog:
     def settle(self, results: Sequence[Any] = ()) -> int:
         """Drop the entries since the last place of which nothing came; where the log ends now.
 
-        Among these is what was made meanwhile: ``results`` (tensors, or arrays) that no other
-        tensor shows.  They stay as they are, however often all else is undone.
+        Among these is what was made meanwhile: the memory of ``results`` (tensors, or arrays) that
+        no tensor shows which changed.  It stays as it is, however often all else is undone.
         """
         fresh = self._entries[self._open :]
-        result_ids = {id(result) for result in results}
         arrays = [getattr(result, "array", result) for result in results if result is not None]
-        memories = {id(memory_of(array)) for array in arrays}
         shown = {
             id(memory_of(tensor.array))
-            for array in fresh
-            if isinstance(array, _Fields) and (tensor := array.tensor()) is not None
-            if id(tensor) not in result_ids
+            for entry in fresh
+            if isinstance(entry, _Fields) and (tensor := entry.tensor()) is not None
         }
-        unreached = memories - shown
+        unreached = {id(memory_of(array)) for array in arrays} - shown
         self._entries[self._open :] = [
-            array
-            for array in fresh
-            if not array.is_idle()
-            and not (isinstance(array, _Fields) and id(array.tensor()) in result_ids)
-            and not (isinstance(array, _Values | _Versions) and id(array.memory()) in unreached)
+            entry
+            for entry in fresh
+            if not entry.is_idle()
+            and not (isinstance(entry, _Values | _Versions) and id(entry.memory()) in unreached)
         ]
         self._in_effect = len(self._entries)
         return self.place()

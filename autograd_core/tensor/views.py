@@ -164,7 +164,11 @@ def _move_retain(before: Any, after: Any) -> None:
     if maker is not None and maker.hooks is not None and nr in maker.hooks.retain:
         to, place = resolve(after)
         assert to is not None
-        hooks_of(to).retain[place] = maker.hooks.retain.pop(nr)
+        retain = hooks_of(to).retain
+        if (log := undo_log()) is not None:
+            log.keep_items(maker.hooks.retain)
+            log.keep_items(retain)
+        retain[place] = maker.hooks.retain.pop(nr)
 
 
 def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
@@ -180,7 +184,7 @@ def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
         alias = Tensor.from_array(root.array)
         alias.edge, alias.record = root.edge, root.record
         alias = alias.as_strided(*layout_of(t.array, address(root.array)))
-        _move_retain(t.edge, alias.edge)
-        t.edge, t.record = alias.edge, alias.record
     finally:
         leave_mode(token)
+    _move_retain(t.edge, alias.edge)
+    t.edge, t.record = alias.edge, alias.record

@@ -1182,6 +1182,50 @@ def test_what_retain_grad_gave_is_put_back(torch: Any) -> None:
     assert kept(walk) == kept([*walk, "continue"]) == kept([])
 
 
+@pytest.mark.parametrize("graph", [False, True])
+def test_a_buffer_that_a_function_sends_is_put_back(graph: bool) -> None:
+    torch = autograd_core
+
+    def gradients(walk: list[str]) -> list[Any]:
+        total = torch.zeros(2)
+
+        class Running(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any) -> Any:
+                return x * 2
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                with torch.no_grad():
+                    return total.add_(g.detach())
+
+        x = torch.ones(2, requires_grad=True)
+        with intercepting(walked(walk), EVERY), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            Running.apply(x.sin()).sum().backward(create_graph=graph)
+        return [x.grad.tolist(), total.tolist(), total._version]
+
+    assert gradients(["scale 2", "continue", "undo"]) == gradients([])
+
+
+def test_the_place_where_a_view_keeps_its_gradient_is_put_back() -> None:
+    def kept(walk: list[str]) -> list[Any]:
+        with intercepting(walked(walk), EVERY):
+            x = autograd_core.ones(2, requires_grad=True)
+
+            def step(leaf: Any) -> None:  # from here on, y is made of x anew
+                with autograd_core.no_grad():
+                    leaf.sub_(leaf.grad * 0.1)
+
+            x.register_post_accumulate_grad_hook(step)
+            y = x.expand(2, 2)
+            y.retain_grad()
+            (y * 3).sum().backward()
+        return [y._grad.tolist(), x.tolist()]
+
+    assert kept(["scale 2", "continue", "undo"]) == kept([])
+
+
 def test_a_grad_that_the_pass_reads_and_adds_to_is_put_back_whole() -> None:
     def gradients(walk: list[str]) -> list[Any]:
         x = pytorch.tensor([1.0, 2.0], requires_grad=True)
@@ -1301,6 +1345,36 @@ def test_grad_gets_what_it_takes_where_a_step_is_computed_again() -> None:
         return [g.tolist() for g in found]
 
     assert gradients(history_bytes=0) == gradients(history_bytes=2**30)
+
+
+@pytest.mark.parametrize("shared_by", ["the program", "a hook"])
+@pytest.mark.parametrize("parted", [False, True])
+def test_the_row_of_a_leaf_shows_what_another_one_added_to_a_grad_of_both(
+    torch: Any, shared_by: str, parted: bool, told: list[str]
+) -> None:
+    x, w, first, last = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(4))
+
+    def share(g: Any) -> None:
+        x.grad = w.grad = torch.ones(2)
+
+    def part(g: Any) -> None:
+        w.grad = w.grad * 0.5
+
+    if shared_by == "a hook":
+        first.register_hook(share)
+    else:
+        share(None)
+    if parted:
+        last.register_hook(part)
+    y = (last * 1.0) * w  # from the end: first, x, w, last
+    session = Session((((y * 1.0) * x) * 1.0 * first).sum(), names={"x": x, "w": w})
+    session.continue_()
+    rows = {each.name: each.now.array.tolist() for each in session.snapshot.leaves if each.name}
+    session.finish()
+    assert (rows["x"], rows["w"]) == (x.grad.tolist(), w.grad.tolist())
+    assert x.grad.tolist() == [3, 17]
+    assert (w.grad is x.grad) == (not parted)
+    assert not told
 
 
 def test_a_grad_that_two_leaves_share_is_shown_as_it_was_before_the_second_adds(torch: Any) -> None:

@@ -169,16 +169,10 @@ class RecordedPass:
         if not untrue:
             return
         names = listed([f"{leaf_name(self.graph, index)}.grad" for index in untrue], 3, ", ")
-        if all(is_shared(self.cursor, index) for index in untrue):
-            tell(
-                f"at the end of {self.title}, {names} is one with the .grad of another "
-                "leaf, which added to it, too; each row shows what its own leaf made of it"
-            )
-        else:
-            tell(
-                f"at the end of {self.title}, {names} is not what was shown: another thread "
-                "changed it, or gradstep did, which you should report"
-            )
+        tell(
+            f"at the end of {self.title}, {names} is not what was shown: another thread "
+            "changed it, or gradstep did, which you should report"
+        )
 
     def _release(self, stop: int) -> None:
         """Let go of what nodes up to ``stop`` have saved, and passes inside them."""
@@ -256,14 +250,3 @@ def untrue_leaves(cursor: Cursor) -> list[int]:
         ):
             differing.append(index)
     return differing
-
-
-def is_shared(cursor: Cursor, index: int) -> bool:
-    """Return whether the ``.grad`` of a leaf is that of another leaf of the pass as well."""
-    driver = cursor.driver
-    own = driver.leaves.grad(index)
-    return own is not None and any(
-        driver.leaves.grad(at) is own
-        for at, node in enumerate(driver.order)
-        if node.kind == LEAF and at != index
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -70,12 +71,14 @@ class Changes:
         self._log, self._order = log, order
         # memory that user code changed in place
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()
-        self._leaf_of: dict[int, int] = {}  # by id of the leaf, or its gradient's memory
+        # by id of the leaf, or its gradient's memory, which several may share
+        self._leaves_of: defaultdict[int, set[int]] = defaultdict(set)
         self._user_mode: Mode | None = None  # what user code runs in
 
     def begin(self) -> None:
         """Take note that nodes are about to run, and that the program ran."""
-        self._leaf_of, self._user_mode = {}, None
+        self._leaves_of.clear()
+        self._user_mode = None
         self._log.forget_random_state()  # the program may have drawn numbers
 
     def keep(self, node: Node, users: bool, *, makes_graph: bool) -> None:
@@ -112,38 +115,42 @@ class Changes:
     ) -> NodeEffects:
         """Return what the node of ``step``, which has run, changed since ``start``."""
         log = self._log
-        if self._leaf_of and step.node.kind == LEAF:
-            self._find_leaf(step.index)
         results = [g for g in _results(step) if not is_shared(g)] if users else []
         stop = log.settle(results) if users else log.place()
         for gradient in results:
             share(gradient)
-        gradients = self._gradients(step.index, start) if users and stop > start else ()
+        gradients = self._gradients(step, start) if stop > start else ()
         nbytes, calls = log.nbytes(start, stop), tuple(watch.calls)
         return NodeEffects(start, stop, nbytes, calls, nested, users, gradients)
 
-    def _gradients(self, index: int, start: int) -> tuple[tuple[int, Any], ...]:
-        """Return the ``.grad`` of other leaves than that at ``index`` that has changed since
+    def _gradients(self, step: Step, start: int) -> tuple[tuple[int, Any], ...]:
+        """Return the ``.grad`` of other leaves than that of ``step`` that has changed since
         ``start``."""
-        leaf_of = self._leaf_of
-        if not leaf_of:
+        if not self._leaves_of:
             for number, node in enumerate(self._order):
                 if node.kind == LEAF:
                     self._find_leaf(number)
+        elif step.node.kind == LEAF:
+            self._find_leaf(step.index)
         tensors, memories = self._log.changed(start)
-        for tensor in tensors:
-            if id(tensor) in leaf_of:
-                self._find_leaf(leaf_of[id(tensor)])
-        changed = {leaf_of.get(id(tensor), index) for tensor in (*tensors, *memories)} - {index}
-        return tuple((number, gradient_at(self._order[number])) for number in sorted(changed))
+        changed = {number for each in tensors for number in self._leaves_of.get(id(each), ())}
+        for number in changed:
+            self._find_leaf(number)
+        for memory in memories:
+            for number in self._leaves_of.get(id(memory), ()):
+                leaf: Any = self._order[number]
+                held = leaf.variable.grad
+                if held is not None and memory_of(held.array) is memory:
+                    changed.add(number)
+        return tuple((n, gradient_at(self._order[n])) for n in sorted(changed - {step.index}))
 
     def _find_leaf(self, number: int) -> None:
         """Note which leaf, by its number in the plan, a tensor is, or memory is the gradient of."""
         node: Any = self._order[number]
         leaf = node.variable
-        self._leaf_of[id(leaf)] = number
+        self._leaves_of[id(leaf)].add(number)
         if leaf.grad is not None:
-            self._leaf_of[id(memory_of(leaf.grad.array))] = number
+            self._leaves_of[id(memory_of(leaf.grad.array))].add(number)
 
     def of_pending(self, pending: Pending, start: int) -> tuple[tuple[Place, Any], ...]:
         """Return what waits and was changed in place since ``start``, and note what else was."""

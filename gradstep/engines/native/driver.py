@@ -278,11 +278,11 @@ class NativeDriver(BasicDriver):
         """Keep what the node of ``step`` changed, as the log has it since ``start``."""
         index, nested = step.index, tuple(self.nested)
         self.effects[index] = effects = self._changes.effects(step, start, users, watch, nested)
+        for leaf, gradient in effects.gradients:
+            self.changed_gradients.setdefault(leaf, {})[index] = gradient
         if users and effects.stop > start:
             self.disturbances += 1
             self.changed_pending[index] = self._changes.of_pending(self.pending, start)
-            for leaf, gradient in effects.gradients:
-                self.changed_gradients.setdefault(leaf, {})[index] = gradient
 
     def _raise_again(self, index: int) -> None:
         """Raise what node ``index`` raised before, if it did."""
