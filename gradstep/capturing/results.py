@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, NamedTuple
@@ -36,7 +36,7 @@ def add_results(
     held = _held_results(names, nodes, forward_of)
     ops = (id for id, half in enumerate(build.halves) if half == "forward")
     build.results = {id: name for id, name in held.items() if id not in build.rounds}
-    build.results |= _assigned_results(ops, build.sources, build.rounds)
+    build.results |= _assigned_results(ops, build.sources, build.rounds, build.scopes)
     for root in roots:  # of a statement that has it drawn, the result is a picture
         maker, _ = resolve(root.edge)
         if maker is not None and not names.of(root) and (id := forward_of(maker)) is not None:
@@ -61,27 +61,39 @@ def _assigned_results(
     ops: Iterable[int],
     sources: Mapping[int, Source],
     rounds: Mapping[int, tuple[Round, ...]],
+    scopes: Sequence[str],
 ) -> dict[int, str]:
     """Return, of ``ops`` in the order in which they ran, those whose result a statement of the
     program assigned, with what it assigned it to."""
     results: dict[int, str] = {}
+    latest: dict[object, int] = {}
     known = [(id, source) for id in ops if (source := sources.get(id)) is not None]
 
     def ran(entry: tuple[int, Source]) -> tuple[_Statement | None, str, tuple[Round, ...]]:
         id, source = entry
         return _statements(source.file).get(source.line), source.file, rounds.get(id, ())
 
-    for (statement, _, _), run in groupby(known, ran):
-        if statement is not None:
-            *_, (last, _) = run
-            results[last] = statement.names
+    for key, run in groupby(known, ran):
+        if (statement := key[0]) is not None:
+            of_run = [id for id, _ in run]
+            before = latest.get(key)
+            if before is not None and _are_beside(scopes[before], scopes[of_run[0]]):
+                results.pop(before, None)  # what ran in between was called there
+            latest[key] = of_run[-1]
+            results[of_run[-1]] = statement.names
     return results
+
+
+def _are_beside(one: str, other: str) -> bool:
+    """Tell whether two scopes are parts of one module, or one is that module."""
+    around, beside = one.rpartition(".")[0], other.rpartition(".")[0]
+    return one in (other, beside) or around in (other, beside)
 
 
 @lru_cache(maxsize=64)
 def _statements(file: str) -> Mapping[int, _Statement]:
     """Return the assignments of a file, by each of their lines; but for those of a variable that
-    stands for several values in turn, as ``x`` often does."""
+    stands for several values in turn, as ``x`` often does, and lines of several statements."""
     found: dict[int, _Statement] = {}
     waiting: list[ast.AST] = [tree_of(file)]
     while waiting:
@@ -92,11 +104,18 @@ def _statements(file: str) -> Mapping[int, _Statement]:
         times = Counter(name for _, names in assigned for name in names)
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             times.update(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
+        taken = Counter(
+            line
+            for node in inside
+            if isinstance(node, ast.stmt) and not hasattr(node, "body")
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        )
         for node, names in assigned:
             if names and all(times[name] == 1 for name in names):
                 statement = _Statement(node.lineno, ", ".join(names))
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    found[line] = statement
+                    if taken[line] == 1:
+                        found[line] = statement
     return found
 
 

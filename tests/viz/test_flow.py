@@ -26,6 +26,7 @@ from gradstep_viz.flow.lanes import lanes_of, port_numbers
 from gradstep_viz.flow.layout import FlowPicture, Words, lay_out_rows
 from gradstep_viz.flow.rows import MOST_ROWS, Row, Table
 from gradstep_viz.options import View
+from gradstep_viz.picture.formatting import count
 from gradstep_viz.rendering import render_graph
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.browser import Browser
@@ -168,6 +169,30 @@ for each in range(2):
 loss = total * 1
 loss.backward()
 """,
+    "in_words": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+
+class Mixed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale, self.down = nn.Parameter(torch.ones(4)), nn.Linear(6, 4)
+        self.gate, self.up, self.act = nn.Linear(4, 6), nn.Linear(4, 6), Act()
+    def forward(self, x):
+        made = self.down(self.act(self.gate(x)) * self.up(x))
+        return x + self.scale * made
+
+class Act(nn.Module):
+    def forward(self, x):
+        return torch.tanh(x)
+
+first, mixed, x = nn.Linear(4, 4), Mixed(), torch.randn(3, 4)
+hidden = first(x)
+z = mixed(hidden) * 2; y = z.sin()
+loss = y.pow(2).mean()
+loss.backward()
+""",
     "plain": """
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -281,9 +306,12 @@ def test_parameters_of_rounds_are_told_for_each(drawn: Drawn) -> None:
 
 
 def test_a_shared_weight_says_with_what(folder: Path) -> None:
-    assert draw("unrolled", folder).row("cell").note == "shared, 20 uses"
+    unrolled = draw("unrolled", folder)
+    (header,) = [row for row in unrolled.rows if row.badge]
+    assert header.note == "same weights in each round"
+    assert (unrolled.row("cell").uses, unrolled.row("cell").note) == (20, "shared")
     gpt = draw("gpt", folder)
-    assert any("shared with" in row.note for row in gpt.rows)
+    assert any(row.shared_with for row in gpt.rows)
 
 
 def test_what_is_shared_is_told_where_its_rows_have_no_room_for_it(folder: Path) -> None:
@@ -302,8 +330,8 @@ def test_one_of_each_kind_is_open_and_of_one_class_where_it_has_others_inside(fo
 
 def test_what_goes_to_the_next_round_is_a_state(folder: Path) -> None:
     rows = draw("unrolled", folder).rows
-    assert [row.kind_text for row in rows if "state" in row.note] == ["tanh"]
-    assert not any("state" in row.note for row in draw("gpt", folder).rows)
+    assert [row.kind_text for row in rows if row.is_state] == ["tanh"]
+    assert not any(row.is_state for row in draw("gpt", folder).rows)
 
 
 def test_a_loop_has_its_input_above_it(folder: Path) -> None:
@@ -448,14 +476,14 @@ def test_losses_and_named_results_have_rows(folder: Path) -> None:
     for name in ("one", "two", "left", "right", "joint", "logits", "loss_match", "loss_size"):
         assert name in names
     assert drawn.row("loss").value
-    assert drawn.row("loss_match").note == "with labels"
+    assert drawn.row("loss_match").operands == ["labels"]
 
 
 def test_results_of_functions_and_modules_are_told_by_their_variables(folder: Path) -> None:
     drawn = draw("derivatives", folder)
     names = [row.name for row in drawn.rows]
     assert [name for name in names if name in ("u_t", "u_x", "u_xx")] == ["u_t", "u_x", "u_xx"]
-    assert drawn.row("2").attributes == "→ u"
+    assert drawn.row("2").result == "u"
 
 
 def test_rows_of_two_runs_have_both_gradients(folder: Path) -> None:
@@ -525,7 +553,7 @@ def test_a_mark_takes_no_room_from_what_is_told_of_the_graph() -> None:
     size = Size(0.001)
     row = Row(
         "row", 0, name="conv.0", kind_text="Conv2d", attributes="3×3, stride 2",
-        note="shared, 2 uses", shapes_in=[(8, 1, 28, 28)], shapes_out=[(8, 8, 26, 26)],
+        uses=2, shapes_in=[(8, 1, 28, 28)], shapes_out=[(8, 8, 26, 26)],
         parameters=80, own=80, gradients=[size], parameter_gradient=size, saved=9000,
     )  # fmt: skip
     marked = replace(row, extremes=("smallest",))
@@ -642,3 +670,26 @@ def test_all_can_be_read_in_a_browser(width: str, browser: Browser, folder: Path
         options = RenderOptions(view="flow", width=width)
         picture.write_text(render_graph(graph_of(program, folder), "svg", options).text, "utf-8")
         assert browser.say(picture, LOOK) == [], program
+
+
+def test_a_row_says_which_parameters_it_reads_and_that_it_is_residual(folder: Path) -> None:
+    whole, closed = draw("in_words", folder), draw("in_words", folder, fold="mixed")
+    (scaled,) = [row for row in whole.rows if row.operands == ["scale"]]
+    assert scaled.parameters == 4
+    assert closed.row("mixed").is_residual
+    assert not any(row.is_residual for row in whole.rows)
+
+
+def test_a_name_is_that_of_the_last_op_of_the_one_statement_of_its_lines(folder: Path) -> None:
+    rows = draw("in_words", folder).rows
+    assert [row.name for row in rows if "made" in (row.name, row.result)] == ["down"]
+    graph = graph_of("in_words", folder)
+    assert {graph.names[id]: name for id, name in graph.results.items()}["sin"] == "y"
+
+
+def test_parameters_that_are_counted_above_stand_in_parentheses(folder: Path) -> None:
+    gan = draw("gan", folder)
+    texts = {words.text for row in gan.picture.rows for words in row.words}
+    again = [row for row in gan.rows if row.parameters and not row.own and row.kind == "row"]
+    assert again
+    assert {f"({count(row.parameters)})" for row in again} <= texts

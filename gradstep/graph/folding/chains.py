@@ -73,8 +73,15 @@ def _find_mains(graph: Graph, units: Units) -> Sequence[int]:
         prepares = producer < 0 or producer in before
         if has_one_user and (prepares or _at_home(units, producer, unit, user)):
             before.add(unit)
-        elif not prepares:
-            mains[unit] = mains[producer]
+            continue
+        chain = [unit]  # what has several users has them look at what a chain of shape ops made
+        while producer in before:
+            chain.append(producer)
+            producer = units.inputs[producer][0] if units.inputs[producer] else -1
+        if producer >= 0:
+            before.difference_update(chain)
+            for one in chain:
+                mains[one] = mains[producer]
     for unit in sorted(before, reverse=True):
         mains[unit] = mains[units.last_users[unit]]
     return mains

@@ -233,12 +233,13 @@ class Facts:
 
 
 def scale_of(sizes: Sequence[Size]) -> tuple[int, int]:
-    """Return the powers of ten between which gradients are drawn: from the 3 % quantile to the
-    largest of them, two decades or more."""
+    """Return the powers of ten between which gradients are drawn: from the 3 % quantile, or the
+    smallest where that is near, to the largest of them, two decades or more."""
     known = sorted(one.rms for one in sizes if one.state == HEALTHY and one.rms > 0)
     if not known:
         return -2, 0
-    low = math.log10(known[int(0.03 * (len(known) - 1))])
+    low, least = (math.log10(known[at]) for at in (int(0.03 * (len(known) - 1)), 0))
+    low = least if low - least < 1 else low
     high = math.ceil(math.log10(known[-1]) - 0.02)
     return min(math.floor(low + 0.02), high - 2), high
 

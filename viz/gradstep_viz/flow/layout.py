@@ -12,9 +12,9 @@ from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep_viz.flow.facts import Size, scale_of, share_of
 from gradstep_viz.flow.lanes import MOST_CROSSED, MOST_LANES, Lanes, lanes_of, port_numbers
-from gradstep_viz.flow.measure import cut, width_of
+from gradstep_viz.flow.measure import cut, tail_of, width_of
 from gradstep_viz.flow.parts import BROKEN, DEAD
-from gradstep_viz.flow.rows import MOST_ROWS, STATE, ExtremeKind, Link, Row, Shared, Table
+from gradstep_viz.flow.rows import MOST_ROWS, ExtremeKind, Link, Row, Shared, Table
 from gradstep_viz.picture.formatting import count
 
 WIDTH: Final = 830
@@ -42,8 +42,6 @@ _NAMES: Final = "module or variable"
 FEW_NAMES: Final = 110
 _LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
 """What goes where there is no room, in this order."""
-LEAST_CLASS: Final = 60
-"""So much of a class is shown rather than the words of a mark, and all of a note."""
 MOST_SHUT: Final = 6
 MOST_SHARED: Final = 4
 LEAST_NAMES: Final = 190
@@ -108,12 +106,14 @@ class Stroke(NamedTuple):
 
 class Dot(NamedTuple):
     """The mark of a row in its lane: "full" has parameters, "hollow" none, "ring" is an output,
-    "square" an input, "zero" a row that no gradient reaches."""
+    "square" an input, "zero" a row that no gradient reaches; round what ``is_residual`` leads an
+    arc."""
 
     x: float
     y: float
     kind: str
     tone: Tone
+    is_residual: bool = False
 
 
 class RowPicture(NamedTuple):
@@ -226,7 +226,7 @@ class _Layout:
             "parameters": any(row.parameters for row in rows),
             "gradient": any(one is not None for row in rows for one in row.gradients),
             "others": any(one is not None for row in rows for one in row.others),
-            "saved": any(row.saved for row in rows),
+            "saved": any(row.saved or row.is_recomputed for row in rows),
             "seconds": self._most_seconds > 0,
         }
         self._columns = self._fit()
@@ -234,12 +234,7 @@ class _Layout:
 
     def _fit(self) -> _Columns:
         """Leave out what has no room: the time, what is saved, and attributes, in this order."""
-        needed = max(
-            self._name_width(row)
-            + width_of(f" · {row.note}" if row.note else "")
-            + sum(map(self._badge_width, (row.badge, *self._marks(row, (inf,)))))
-            for row in self._table.rows
-        )
+        needed = max(map(self._whole_width, self._table.rows))
         columns = self._ends(())
         spare = columns.names - self._names - needed - MOST_SPARE
         if spare > 0:  # else an eye loses the row on its way to the shapes
@@ -255,11 +250,17 @@ class _Layout:
                 break
         return columns
 
+    def _whole_width(self, row: Row) -> float:
+        """Return how much room all takes that may stand behind a name, and the name."""
+        more = width_of(f" · {row.note} {row.with_text}") if row.note or row.operands else 0
+        badges = sum(map(self._badge_width, (row.badge, *self._marks(row, (inf,)))))
+        return self._name_width(row) + more + badges
+
     @staticmethod
     def _name_width(row: Row) -> float:
         """Return how much room a row needs for its name, its class and its attributes."""
         name = width_of(row.name or row.kind_text, bold=True)
-        more = width_of(f"  {row.kind_text} {row.attributes}") if row.name else 0
+        more = width_of(f"  {row.kind_text} {row.details}") if row.name else 0
         return INDENT * row.depth + name + more
 
     def _ends(self, left_out: Sequence[str]) -> _Columns:
@@ -278,7 +279,8 @@ class _Layout:
             if has["gradient"] and "their gradient" not in left_out:
                 their, at = at, at - 54
             widest = max(
-                width_of(_parameters(row), bold="layer" in row.extremes) for row in self._table.rows
+                width_of(parameters_text(row), bold="layer" in row.extremes)
+                for row in self._table.rows
             )
             parameters, at = at, at - max(52, ceil(widest) + 4) - GAP
         ins = max((width_of(self._shape(row.shapes_in)) for row in self._table.rows), default=0.0)
@@ -410,10 +412,13 @@ class _Layout:
             text = "parameters, gradient" if columns.their_gradient else "parameters"
             end = columns.their_gradient or columns.parameters
             heading.append(Words(end, y, ((text, "m"),), True, SMALL))
+        rounds = any(row.badge for row in self._table.rows)
         if columns.gradient:
-            heading.append(Words(columns.bar - BAR, y, (("gradient ↑", "m"),), size=SMALL))
+            text = "gradient ↑, first … last" if rounds else "gradient ↑"
+            heading.append(Words(columns.bar - BAR, y, ((text, "m"),), size=SMALL))
         if columns.saved:
-            heading.append(Words(columns.saved_bar - 40, y, (("saved", "m"),), size=SMALL))
+            text = "saved, all rounds" if rounds else "saved"
+            heading.append(Words(columns.saved_bar - 40, y, ((text, "m"),), size=SMALL))
         if columns.seconds:
             heading.append(Words(columns.seconds, y, (("time", "m"),), True, SMALL))
         return heading
@@ -490,7 +495,7 @@ class _Layout:
         curve: list[tuple[float, float]] = []
         self._name(row, base, words, blocks)
         muted = "m" if row.kind == "header" else ""
-        if columns.ins and not row.is_scalar and (text := self._shape(row.shapes_in)):
+        if text := self._in(row, columns):
             words.append(Words(columns.arrow - 16, base, ((text, "m"),), True))
         if columns.ins and row.kind == "row" and row.shapes_out and not row.is_scalar:
             words.append(Words(columns.arrow - 2, base, (("→", "m"),), True, SMALL))
@@ -501,17 +506,19 @@ class _Layout:
                 parts += [(BETWEEN_RUNS, "m"), (row.other_value, "second")]
             words.append(Words(columns.arrow + 2, base, tuple(parts)))
         if row.parameters and columns.parameters:
-            tone = muted or ("m" if row.kind == "row" and not row.own else "")
+            tone = muted or "m" * (row.kind == "row" and not row.own)
             if "layer" in row.extremes and "layer" not in row.hidden:
                 tone = "b"
-            words.append(Words(columns.parameters, base, ((_parameters(row), tone),), True))
+            words.append(Words(columns.parameters, base, ((parameters_text(row), tone),), True))
         if row.parameter_gradient is not None and columns.their_gradient:
             words.append(
                 Words(columns.their_gradient, base, (_size(row.parameter_gradient, muted),), True)
             )
         if columns.gradient:
             self._gradient(row, y, words, blocks, curve)
-        if columns.saved and row.saved:
+        if columns.saved and row.is_recomputed:
+            words.append(Words(columns.saved, base, (("recomputed", "m"),), True))
+        elif columns.saved and row.saved:
             words.append(Words(columns.saved, base, ((format_bytes(row.saved), muted),), True))
             if row.kind == "row":
                 share = max(1.0, 40 * row.saved / self._most_saved)
@@ -530,8 +537,9 @@ class _Layout:
         room = self._name_end(row, self._columns) - x
         kind = row.kind_text if row.name else ""
         free = room - width_of(row.name or row.kind_text, bold=True) - self._badge_width(row.badge)
-        needed = min(LEAST_CLASS, width_of(f"  {kind}")) if kind else 0
-        noted = width_of(f"  {_with_note(kind, row.note)}") + 8 if row.note else needed
+        texts = _texts_of(kind, row)
+        needed = width_of(f"  {texts[-1]}") + 8 if texts[-1] else 0
+        noted = width_of(f"  {texts[-2]}") + 8 if row.note else needed
         marks = self._marks(row, (free - noted, free - needed))
         badge = sum(map(self._badge_width, (row.badge, *marks)))
         title = cut(row.name or row.kind_text, room - badge, bold=True)
@@ -539,7 +547,7 @@ class _Layout:
         parts: list[tuple[str, Tone]] = [(title, "b")]
         if row.tone:  # this is what one has come for
             parts.append((f"  {cut(row.note, left, keep_end=False)}", row.tone))
-        elif text := _fitting(kind, row.attributes, row.note, left, self._columns.attributes):
+        elif text := _fitting(texts[0 if self._columns.attributes else 1 :], left):
             parts.append((f"  {text}", "m"))
         one = Words(x, base, tuple(parts))
         words.append(one)
@@ -557,7 +565,7 @@ class _Layout:
 
     def _name_end(self, row: Row, columns: _Columns) -> float:
         """Return how far a name may reach: to what its own row has in the columns of shapes."""
-        if columns.ins and not row.is_scalar and (text := self._shape(row.shapes_in)):
+        if text := self._in(row, columns):
             return columns.arrow - 16 - width_of(text) - GAP
         if columns.ins and row.kind == "row" and row.shapes_out and not row.is_scalar:
             return columns.arrow - 16 - GAP
@@ -632,10 +640,19 @@ class _Layout:
         tone = {BROKEN: "broken", DEAD: "zero"}.get(row.state, "")
         if not tone and self._has["gradient"] and not any(row.gradients):
             tone = "zero"
-        return Dot(x, y, "full" if row.parameters else "hollow", tone)
+        return Dot(x, y, "full" if row.parameters else "hollow", tone, row.is_residual)
 
     def _shape(self, shapes: Sequence[Shape | None]) -> str:
         return self._shape_text(shapes[0]) if shapes and shapes[0] else ""
+
+    def _in(self, row: Row, columns: _Columns) -> str:
+        """Return the shape of what comes in; "" where that of the result is the same and its room
+        is needed for the name."""
+        text = self._shape(row.shapes_in)
+        if not columns.ins or row.is_scalar or text != self._out(row):
+            return text if columns.ins and not row.is_scalar else ""
+        start = self._names + self._whole_width(row) + GAP
+        return text if start <= columns.arrow - 16 - width_of(text) else ""
 
     def _out(self, row: Row) -> str:
         if row.value:
@@ -689,32 +706,37 @@ class _Layout:
         if any(row.kind == "row" and row.parameters for row in rows):
             marks.append("● has parameters, ○ has none.")
         if any(row.badge for row in rows):
-            total = ", saved is that of all" if self._columns.saved else ""
-            marks.append(
-                "× N: a column or a point for each round, the first at the left; gradients are "
-                f"those of the first … the last round{total}."
-            )
-        if any(STATE in row.note.split(", ") for row in rows):
-            marks.append(f"{STATE}: goes on to the next round.")
+            marks.append("× N: a column or a point for each round, the first at the left.")
+        if any(row.parameters and not row.own for row in rows if row.kind == "row"):
+            marks.append("( ): counted above.")
+        if any(row.is_recomputed for row in rows) and self._columns.saved:
+            marks.append("Recomputed: a checkpoint keeps what came in, and runs it again.")
+        if any(row.is_state for row in rows):
+            marks.append("State: goes on to the next round.")
+        if any(row.is_residual for row in rows):
+            marks.append("An arc at a dot: a residual connection inside.")
         if self._lanes.ports:
             marks.append("A number beside a dot: a line that goes on at the same number.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
 
 
-def _fitting(kind: str, attributes: str, note: str, room: float, has_attributes: bool) -> str:
-    """Return as much of a class, its attributes and a note as there is room for, the note first."""
-    detailed = f"{kind} {attributes}".strip() if has_attributes else kind
-    first = f"{kind.partition(',')[0]}, …"
-    texts = (_with_note(detailed, note), _with_note(kind, note), detailed, kind)
-    for text in (*texts, first) if "," in kind else texts:
-        if text.strip() and width_of(text.strip()) <= room:
-            return text.strip()
-    return cut(kind, room) if room > 30 else ""
+def _texts_of(kind: str, row: Row) -> tuple[str, ...]:
+    """Return what may stand behind a name, from all there is to the class alone."""
+    operands = f"{kind} {row.with_text}".strip()
+    detailed = f"{kind} {row.details}".strip()
+    whole = f"{detailed} {row.with_text}".strip()
+    first = f"{kind.partition(',')[0]}, …" if "," in kind else kind
+    return tuple(
+        " · ".join(filter(None, texts))
+        for texts in (
+            (whole, row.note), (operands, row.note), (operands,), (kind, row.note), (first,),
+        )
+    )  # fmt: skip
 
 
-def _with_note(kind: str, note: str) -> str:
-    between = " · " if kind and note and not note.startswith("with ") else " "
-    return f"{kind}{between}{note}".strip()
+def _fitting(texts: Sequence[str], room: float) -> str:
+    """Return the first of some texts that fits into a room, else the end of the last."""
+    return next((text for text in texts if width_of(text) <= room), tail_of(texts[-1], room))
 
 
 def _common_size(rows: Sequence[Row]) -> int:
@@ -774,13 +796,19 @@ def _gradient_texts(row: Row, tone: Tone) -> tuple[tuple[str, Tone], ...]:
     return tuple(texts)
 
 
-def _parameters(row: Row) -> str:
-    """Write how many parameters a row has, of several rounds as a product.
+def parameters_text(row: Row) -> str:
+    """Write how many parameters a row has, of several rounds as a product; those that an earlier
+    row has, too, in parentheses.
 
-    >>> _parameters(Row("row", 0, parameters=300, each=100, rounds=((), (), ())))
+    >>> parameters_text(Row("row", 0, parameters=300, own=300, each=100, rounds=((), (), ())))
     '3 × 100'
+    >>> parameters_text(Row("row", 0, parameters=270, own=30))
+    '30 + (240)'
     """
-    return f"{len(row.rounds)} × {count(row.each)}" if row.each else count(row.parameters)
+    if row.kind != "row" or row.own == row.parameters:
+        return f"{len(row.rounds)} × {count(row.each)}" if row.each else count(row.parameters)
+    own = f"{count(row.own)} + " if row.own else ""
+    return f"{own}({count(row.parameters - row.own)})"
 
 
 def extremes_text(table: Table) -> str:
@@ -832,7 +860,8 @@ def tooltip_of(row: Row) -> str:
             (
                 row.name or row.kind_text,
                 row.kind_text if row.name else "",
-                row.attributes,
+                row.details,
+                row.with_text,
                 row.badge,
             ),
         )
@@ -840,8 +869,7 @@ def tooltip_of(row: Row) -> str:
     lines = [first, row.path] if row.path and row.path != row.name else [first]
     for one in row.extremes:
         lines.append(f"{MARKS[one][2].lower()}{' inside' if one in row.hidden else ''}")
-    if row.note:
-        lines.append(row.note)
+    lines += filter(None, (row.note, "residual" * row.is_residual))
     shapes = [shape for shape in (*row.shapes_in[:1], *row.shapes_out[:1]) if shape is not None]
     if shapes:
         lines.append(" → ".join(str(list(shape)) for shape in shapes))
@@ -855,8 +883,8 @@ def tooltip_of(row: Row) -> str:
         lines.append(f"gradient {' '.join(texts[:24])}{' …' if len(texts) > 24 else ''}")
     if row.parameter_gradient is not None:
         lines.append(f"gradient of its parameters {size_text(row.parameter_gradient)}")
-    if row.saved:
-        lines.append(f"saved {format_bytes(row.saved)}")
+    if row.saved or row.is_recomputed:
+        lines.append(f"saved {format_bytes(row.saved)}" if row.saved else "recomputed")
     if row.seconds:
         lines.append(f"time {format_seconds(row.seconds)}")
     return "\n".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Final
 
@@ -36,18 +37,38 @@ def width_of(text: str, size: float = 12, *, bold: bool = False) -> float:
     return units / 1000 * size * (_BOLD if bold else 1.0) * 1.02
 
 
+def tail_of(text: str, width: float, size: float = 12, *, bold: bool = False) -> str:
+    """Cut whole words off the front of a text, where libraries repeat their own name; "" where no
+    word is left.
+
+    >>> tail_of("LlamaRMSNorm", 70), tail_of("features.projection", 76), tail_of("Linear", 20)
+    ('…RMSNorm', '…projection', '')
+    """
+    if width_of(text, size, bold=bold) <= width:
+        return text
+    starts = [match.start() for match in _WORD.finditer(text)][1:]
+    cuts = (f"…{text[at:]}" for at in starts if len(text) - at >= _LEAST)
+    return next((one for one in cuts if width_of(one, size, bold=bold) <= width), "")
+
+
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+")
+_LEAST: Final = 4
+
+
 def cut(
     text: str, width: float, size: float = 12, *, bold: bool = False, keep_end: bool = True
 ) -> str:  # fmt: skip
-    """Cut a text to a width: a name in the middle, where names differ least, a sentence at its end.
+    """Cut a text to a width: a name at its front, or else in the middle, a sentence at its end.
 
-    >>> cut("encoder.layers.0.self_attention", 120)
-    'encoder.l…_attention'
+    >>> cut("encoder.layers.0.self_attention", 120), cut("constantpadnd", 60)
+    ('…self_attention', 'cons…padnd')
     >>> cut("class ReLU → Tanh; op relu → tanh", 120, keep_end=False)
     'class ReLU → Tan…'
     """
     if width_of(text, size, bold=bold) <= width:
         return text
+    if keep_end and (shorter := tail_of(text, width, size, bold=bold)):
+        return shorter
     for left in range(len(text) - 2, 1, -1):
         head = left // 2 if keep_end else left
         short = f"{text[:head].rstrip('.')}…{text[len(text) - (left - head) :].lstrip('.')}"

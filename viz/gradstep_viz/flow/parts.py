@@ -151,10 +151,12 @@ class PartBuilder:
         if segment.kind == "iteration":
             outside.append(self._part("round", segment.label, units, children))
         elif self._graph.modules.get(segment.label) in CONTAINERS[1:] or (
-            len(children) == 1 and children[0].kind == "module"
+            len(children) == 1 and children[0].kind == "module" and not children[0].is_container
         ):
             outside += children  # a list does not run; a module of one module is that one
         else:
+            if len(children) == 1 and children[0].is_container:
+                children = list(children[0].children)
             inside = () if len(children) == 1 and not children[0].opens else tuple(children)
             outside.append(self._part("module", segment.label, units, inside))
 

@@ -36,29 +36,41 @@ MOST_INPUTS: Final = 8
 MOST_OPS: Final = 4
 MOST_NAMES: Final = 2
 MOST_INSIDE: Final = 8
-STATE: Final = "state"
-"""Says of a row that its result goes to the next round."""
 EXTREMES: Final[tuple[ExtremeKind, ...]] = ("smallest", "largest")
 LEAST_DIFFERENT: Final = 3
 """Of fewer sizes anyone sees which is the smallest."""
 
 RowKind = Literal["row", "header", "input"]
 ExtremeKind = Literal["smallest", "largest", "layer"]
-Tone = Literal["", "alert", "warn"]
+Tone = Literal["", "warn", "alert"]
+_TONES: Final[tuple[Tone, ...]] = ("", "warn", "alert")
+
+
+class Mark(NamedTuple):
+    """What a row is to say, and how bad that is."""
+
+    text: str
+    tone: Tone
 
 
 @dataclass(slots=True)
 class Row:
     """One row: a call of a module, a statement, an input, or the header above what is open.
 
-    ``kind_text`` is the class, ``attributes`` tell it from others of that class, ``note`` says
-    more, in ``tone``.  ``gradients`` has one entry for each round that the row stands for.
-    ``path`` is that of a module.  ``closed`` is what stands in place of a header, and of all below
-    it, when that is closed.  ``alike`` is the same for all that is of one kind, and of what is
-    closed ``inside`` lists what is inside.  ``own`` is how many of ``parameters`` are counted here:
-    not what an earlier row has, too, and ``each`` what each of several rounds has, 0 where they
-    share it.  ``extremes`` are those of the picture that are in this row, ``hidden`` those that
-    its own numbers do not show.
+    ``kind_text`` is the class, ``attributes`` tell it from others of that class, and ``result`` is
+    the variable that holds what a module returns.  ``gradients`` has one entry for each round that
+    the row stands for.  ``path`` is that of a module.  ``closed`` is what stands in place of a
+    header, and of all below it, when that is closed.  ``alike`` is the same for all that is of one
+    kind, ``same`` counts those of which only this one is open, and of what is closed ``inside``
+    lists what is inside.  ``own`` is how many of ``parameters`` are counted here: not what an
+    earlier row has, too, and ``each`` what each of several rounds has, 0 where they share it.
+    ``extremes`` are those of the picture that are in this row, ``hidden`` those that its own
+    numbers do not show.
+
+    ``operands`` are inputs and parameters that have no row of their own.  Its parameters have so
+    many ``uses``, or are ``shared_with`` another row, or ``rounds_share`` them: a header then says
+    so.  ``is_state`` is a row whose result goes to the next round, ``is_recomputed`` one that a
+    checkpoint runs again, and ``is_residual`` adds its input to its result.
     """
 
     kind: RowKind
@@ -66,8 +78,16 @@ class Row:
     name: str = ""
     kind_text: str = ""
     attributes: str = ""
-    note: str = ""
-    tone: Tone = ""
+    result: str = ""
+    operands: list[str] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
+    uses: int = 0
+    shared_with: str = ""
+    rounds_share: bool = False
+    is_state: bool = False
+    is_recomputed: bool = False
+    is_residual: bool = False
+    same: int = 0
     badge: str = ""
     shapes_in: list[Shape | None] = field(default_factory=list)
     shapes_out: list[Shape | None] = field(default_factory=list)
@@ -94,10 +114,39 @@ class Row:
     alike: str = ""
     inside: str = ""
     is_container: bool = False
-    result: str = ""
     rounds: tuple[tuple[int, ...], ...] = ()
     extremes: tuple[ExtremeKind, ...] = ()
     hidden: tuple[ExtremeKind, ...] = ()
+
+    @property
+    def tone(self) -> Tone:
+        """How bad the worst of its marks is."""
+        return max((mark.tone for mark in self.marks), key=_TONES.index, default="")
+
+    @property
+    def details(self) -> str:
+        """What tells a module from others of its class, and the variable that holds its result."""
+        return f"{self.attributes} → {self.result}".lstrip() if self.result else self.attributes
+
+    @property
+    def with_text(self) -> str:
+        """The operands as words."""
+        return f"with {' and '.join(self.operands)}" if self.operands else ""
+
+    @property
+    def note(self) -> str:
+        """What else there is to say, the worst of it alone."""
+        if self.marks:
+            return "; ".join(dict.fromkeys(mark.text for mark in self.marks))
+        shared = "shared" if self.rounds_share else ""
+        if self.kind == "header":
+            shared = "same weights in each round" if self.rounds_share else ""
+        elif self.shared_with:
+            shared = f"shared with {self.shared_with}"
+        elif self.uses > 1 and not shared:
+            shared = f"shared, {self.uses} uses"
+        alike = f"one of {self.same} alike" if self.same else ""
+        return ", ".join(filter(None, (shared, "state" * self.is_state, alike)))
 
     @property
     def has_dot(self) -> bool:
@@ -140,13 +189,6 @@ class Shared(NamedTuple):
     layer: str
     uses: int
     names: tuple[str, ...] = ()
-
-
-class Mark(NamedTuple):
-    """What the row of a node is to say, and how bad that is."""
-
-    text: str
-    tone: Tone
 
 
 class Table(NamedTuple):
@@ -221,9 +263,7 @@ class TableBuilder:
             units = {*row.units}.union(*row.rounds) if row.kind == "row" else ()
             found = [mark for unit, mark in self._marks.items() if unit in units]
             if found:
-                tone: Tone = "alert" if any(mark.tone == "alert" for mark in found) else "warn"
-                texts = [*dict.fromkeys(mark.text for mark in found), row.note if row.tone else ""]
-                row.note, row.tone = "; ".join(filter(None, texts)), tone
+                row.marks[:0] = found
                 marked.append(at)
         return table._replace(marked=tuple(marked))
 
@@ -272,6 +312,8 @@ def _to_open(
         one = part.children[0] if part.kind == "fold" else part
         if id(one) in closed or id(part) in opened or _is_norm(part) or not part.opens:
             continue
+        if every and _is_said_by_another(one, seen):
+            continue
         key: object = _kind_of(part)
         if not every and key in seen and not _state(part):
             key = None if part.inside <= classes else (key, "others inside")
@@ -289,6 +331,13 @@ def _to_open(
                 tried.discard(key)  # there may be more of these
             return parts
     return None
+
+
+def _is_said_by_another(part: Part, seen: set[object]) -> bool:
+    """Tell whether a module has nothing inside that has a name, and another of its kind is open."""
+    inside = [one.children[0] if one.kind == "fold" else one for one in part.children]
+    says = any(one.kind == "module" and not one.is_container for one in inside)
+    return not says and part.kind == "module" and _kind_of(part) in seen and not _state(part)
 
 
 def _alike(part: Part, parts: Sequence[Part]) -> int:
@@ -534,6 +583,8 @@ class _Writer:
         self._name(row, parts, rounds, front)
         typical = rounds[typical_place(rounds)]
         row.result = self._result(typical.units) if typical.kind == "module" else ""
+        row.operands = self._bare_parameters(typical, front)
+        row.is_residual = self._is_residual(typical)
         row.rounds = tuple(one.units for one in rounds)
         outs = [self._out_unit(one) for one in rounds]
         self._outs.update(zip(row.rounds, outs, strict=True))
@@ -548,6 +599,27 @@ class _Writer:
         if typical.opens:
             row.inside, row.is_container = self._inside_text(typical), typical.is_container
         return row
+
+    def _bare_parameters(self, part: Part, front: tuple[str, ...]) -> list[str]:
+        """Name the parameters that a statement reads: those of a layer go without saying."""
+        if part.kind == "module":
+            return []
+        leaves = self._facts.parameters(part.units)
+        names = [_without(self._facts.leaves[leaf].name, front) for leaf in leaves]
+        return [name for name in names if name][:MOST_NAMES]
+
+    def _is_residual(self, part: Part) -> bool:
+        """Tell whether a module that has layers adds what it was given to what they make."""
+        if part.kind != "module" or not part.opens or not self._facts.parameters(part.units):
+            return False
+        inputs, inside = self._units.inputs, set(part.units)
+        given = {one for unit in part.units for one in inputs[unit]} - inside
+        mains = self._facts.ops.heads.mains
+        return any(
+            len(inputs[unit]) > 1 and any({one, mains[one]} & given for one in inputs[unit])
+            for unit in part.units
+            if self._units.stems[unit].startswith("add")
+        )
 
     def _header(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -568,7 +640,7 @@ class _Writer:
         if parts[0].kind == "module" and len(parts) == 1:
             same = self._classes[self._graph.modules.get(parts[0].label, "")]
             if same > 1 and self._is_only_open(parts[0]):
-                row.note = f"one of {same} alike"
+                row.same = same
         self._rows.append(row)
 
     def _is_only_open(self, part: Part) -> bool:
@@ -826,24 +898,20 @@ class _Writer:
 
     @staticmethod
     def _with(row: Row, name: str) -> None:
-        if row.kind == "row" and name not in row.note:
-            names = row.note.removeprefix("with ").split(" and ") if row.note else []
-            if len(names) < MOST_NAMES:
-                row.note = f"with {' and '.join([*names, printable(name)])}"
+        if row.kind == "row" and name not in row.operands and len(row.operands) < MOST_NAMES:
+            row.operands.append(printable(name))
 
     def _finish(self) -> None:
         """Say what is shared, and where the outputs are."""
         self._name_results()
         saved, packed = self._facts.saved_by(self._place, len(self._rows))
         for row, nbytes, has_packed in zip(self._rows, saved, packed, strict=True):
-            row.saved = nbytes
-            if has_packed:
-                row.note = "checkpointed" if not row.note else row.note
+            row.saved, row.is_recomputed = nbytes, has_packed and not nbytes
         for row in self._rows:
             if row.kind == "row":
-                mark = self._facts.mark_of(row.units)
-                row.note = ", ".join(filter(None, (mark, self._sharing(row), row.note)))
-                row.tone = "warn" if mark else row.tone
+                self._share(row)
+                if mark := self._facts.mark_of(row.units):
+                    row.marks.append(Mark(mark, "warn"))
         for unit, nodes in self._facts.outputs.items():
             row = self._rows[self._place[unit]]
             row.is_output = True
@@ -856,14 +924,14 @@ class _Writer:
                         row.other_value = _number(other)
         self._sum_headers()
 
-    def _sharing(self, row: Row) -> str:
-        """Say with what the parameters of a row are shared."""
+    def _share(self, row: Row) -> None:
+        """Find with what the parameters of a row are shared."""
         leaves = self._facts.parameters(row.units)
         users = [one for leaf in leaves for one in self._users[leaf]]
-        if other := next((one for one in users if one.name != row.name), None):
-            return f"shared with {other.name or other.kind_text}"
-        most = max((self._uses[leaf] for leaf in leaves), default=0)
-        return f"shared, {most} uses" if most > 1 else ""
+        other = next((one for one in users if one.name != row.name), row)
+        row.shared_with = (other.name or other.kind_text) if other is not row else ""
+        row.uses = max((self._uses[leaf] for leaf in leaves), default=0)
+        row.rounds_share = 1 < row.uses == len(row.rounds) and not row.shared_with
 
     def _shared(self) -> Iterator[Shared]:
         """Yield the layers whose parameters several rows, or rounds of one, use."""
@@ -894,8 +962,8 @@ class _Writer:
                     row.result = ""
         for row in self._rows:
             one = row.closed or row
-            if one.result not in ("", one.name.rpartition(".")[2]):
-                one.attributes = f"{one.attributes} → {one.result}".lstrip()
+            if one.result == one.name.rpartition(".")[2]:
+                one.result = ""
 
     def _extreme_gradients(self) -> Iterator[Extreme]:
         """Yield where the gradient of the result of an op is smallest, but for 0, of several one
@@ -965,8 +1033,18 @@ class _Writer:
                     row.closed.hidden += (one.kind,)
 
     def _sum_headers(self) -> None:
-        for row in reversed(self._rows):
+        inside: dict[int, list[Row]] = {}
+        for at, row in reversed([*enumerate(self._rows)]):
+            below = inside.get(at, [])
+            if row.kind == "header":
+                known = [one.rounds_share for one in below if one.parameters]
+                row.rounds_share = bool(known) and all(known)
+            if any(one.is_recomputed for one in below):
+                row.is_recomputed = not row.saved
+                for one in below if row.is_recomputed else ():  # once is enough
+                    one.is_recomputed = False
             if row.header >= 0:
+                inside.setdefault(row.header, []).append(row)
                 around = self._rows[row.header]
                 around.ops += row.ops
                 around.parameters += row.own if row.kind == "row" else row.parameters
@@ -976,8 +1054,15 @@ class _Writer:
             if row.closed is not None:
                 one = row.closed
                 one.ops, one.parameters, one.saved = row.ops, row.parameters, row.saved
+                one.is_recomputed = row.is_recomputed
                 one.seconds, one.own = row.seconds, row.parameters
                 one.parameter_gradient = self._facts.parameter_gradient(row.units)
+        folds: set[int] = set()  # and what is in those that say that rounds share all
+        for at, row in enumerate(self._rows):
+            says = row.rounds_share and bool(row.badge) and row.header not in folds
+            if says or row.header in folds:
+                folds.add(at)
+            row.rounds_share = says or (row.kind == "row" and at in folds and row.rounds_share)
 
     def _is_next_round(self, source: int, unit: int) -> bool:
         """Tell whether a value goes from one round of what is drawn once to another."""
@@ -995,8 +1080,7 @@ class _Writer:
                 one, other = place[source], place[unit]
                 if one >= 0 and self._is_next_round(source, unit):
                     row = self._rows[one]
-                    if row.panel not in layers and STATE not in row.note.split(", "):
-                        row.note = ", ".join(filter(None, (row.note, STATE)))
+                    row.is_state |= row.panel not in layers
                     continue
                 if one < 0 or one >= other:
                     continue
@@ -1033,9 +1117,10 @@ class _Writer:
             if BROKEN not in states and any(one.state == BROKEN for one in out):
                 word = next(one.word for one in out if one.state == BROKEN)
                 op = self._first_broken(row.units)
-                row.note, row.tone = f"{word} starts here{f', in {op}' if op else ''}", "alert"
+                where = f", in {op}" if op else ""
+                row.marks = [Mark(f"{word} starts here{where}", "alert")]
             elif HEALTHY in states and all(one.state == DEAD for one in out):
-                row.note, row.tone = "gradient ends here", "warn"
+                row.marks = [Mark("gradient ends here", "warn")]
 
     def _first_broken(self, units: Sequence[int]) -> str:
         """Return the op whose gradient comes in whole and goes out broken."""

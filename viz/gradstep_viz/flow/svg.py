@@ -95,6 +95,7 @@ def flow_rules(theme_name: str, *, plain: bool) -> tuple[str, ...]:
         paint(f".edge .{tone}", "fill:none", stroke={"none": "zero"}.get(tone, tone))
     paint(".edge .zero", "stroke-dasharray:3 3")
     paint(".way", "fill:none;stroke-width:2px", stroke="ink")
+    paint(".arc", "fill:none;stroke-width:1.6px", stroke="bwd")
     paint(".dot", "stroke-width:1.6px", fill="bwd", stroke="bwd")
     paint(".dot.open", fill="bg")
     paint(".dot.dotbroken", fill="alert", stroke="alert")
@@ -195,7 +196,10 @@ def _dot(dot: Dot) -> str:
         )
     if dot.kind == "hollow":
         return f'<circle class="dot open{tone}" cx="{x}" cy="{y}" r="3.6"/>'
-    return f'<circle class="dot{tone}" cx="{x}" cy="{y}" r="4.4"/>'
+    arc = (
+        f'<path class="arc" d="M{x} {_number(dot.y - 10)}q13 10 0 20"/>' if dot.is_residual else ""
+    )
+    return f'{arc}<circle class="dot{tone}" cx="{x}" cy="{y}" r="4.4"/>'
 
 
 def draw_block(block: Block) -> str:

@@ -11,9 +11,14 @@ from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
 from gradstep_viz.flow.lane_rows import HIDDEN, LaneRow, draw_row
 from gradstep_viz.flow.lanes import port_numbers
-from gradstep_viz.flow.layout import MARKS, FlowPicture, extremes_text, size_text
+from gradstep_viz.flow.layout import (
+    MARKS,
+    FlowPicture,
+    extremes_text,
+    parameters_text,
+    size_text,
+)
 from gradstep_viz.flow.rows import Row
-from gradstep_viz.picture.formatting import count
 from gradstep_viz.picture.magnitude import sparkline
 
 MOST_DESCRIBED: Final = 60
@@ -79,7 +84,7 @@ def write_flow_text(picture: FlowPicture) -> str:
 
 def _cells(row: Row) -> tuple[str, ...]:
     name = "  " * row.depth + " ".join(
-        filter(None, (row.name, row.kind_text, row.attributes, row.badge))
+        filter(None, (row.name, row.kind_text, row.details, row.with_text, row.badge))
     )
     for one in row.extremes:
         name += f" {MARKS[one][0]}{' inside' if one in row.hidden else ''}"
@@ -101,9 +106,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (
         name,
         shape,
-        count(row.parameters) if row.parameters else "",
+        parameters_text(row) if row.parameters else "",
         gradient,
-        format_bytes(row.saved) if row.saved else "",
+        format_bytes(row.saved) if row.saved else "recomputed" if row.is_recomputed else "",
     )
 
 
