@@ -93,6 +93,7 @@ class Reason:
         says, helps, marks: its text, its remedy, and the functions in its line that it is about,
             where these are the same for all of the kind.
         after: codes of what a report tells first; by default that is all that has a place.
+        is_effect: whether data, shapes or the text of the program explain it: these come first.
         explained_by: codes of findings of which this is only another symptom.
         explained_here_by: the same, where both are of one line.
         leaves: the names of the leaves that it is about; ``whole`` is the module of which they are
@@ -118,6 +119,7 @@ class Reason:
     helps: ClassVar[str] = ""
     marks: ClassVar[tuple[str, ...]] = ()
     after: ClassVar[tuple[str, ...]] = ("initialization",)
+    is_effect: ClassVar[bool] = False
     explained_by: ClassVar[tuple[str, ...]] = ()
     explained_here_by: ClassVar[tuple[str, ...]] = ()
 

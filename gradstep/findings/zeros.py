@@ -60,6 +60,7 @@ class AllNegative(Reason):
     """Nothing that a rectifier is given is above 0."""
 
     as_part = "all-negative"
+    is_effect = True
     helps = "use leaky_relu, another initialization, or a smaller learning rate"
     name: str
     inputs: int
@@ -102,6 +103,9 @@ class OneElement(Reason):
 class AtEnds(Reason):
     """All results of a curve are exactly at its ends."""
 
+    as_part = "at-ends"
+    is_effect = True
+    explained_by = ("cancelled",)
     helps = "its inputs are too large: scale them down, or normalize the data"
     name: str
     ends: str

@@ -47,6 +47,11 @@ def test_each_code_is_explained_and_each_explanation_is_of_a_finding() -> None:
     assert {*MEANINGS} == CODES
 
 
+def test_each_warning_says_when_to_ignore_it() -> None:
+    warnings = [each for each in MEANINGS.values() if each.severity == "warning"]
+    assert not [each.code for each in warnings if not each.ignore]
+
+
 def test_an_order_names_codes_that_there_are_and_has_no_circle() -> None:
     for kind in KINDS:
         assert {*kind.after, *kind.explained_by} <= CODES, kind

@@ -259,3 +259,49 @@ def test_a_result_that_nobody_keeps_is_told_with_its_fix(
     printed = capsys.readouterr().out
     assert printed.count("[result-unused]") == is_told
     assert "x = self.norm(x)" in printed or not is_told
+
+
+ORDERED = """\
+import torch
+from torch import nn
+torch.manual_seed(0)
+DATA
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(4):
+    x = data[torch.randperm(40)[:8]]
+    CHANGE
+    optimizer.zero_grad()
+    net(x).square().mean().backward()
+    optimizer.step()
+"""
+IMAGES = """\
+data = torch.rand(40, 8, 8, 3)
+net = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(4 * 36, 1))
+net[0].bias.data.fill_(-9)
+"""
+TABLE = """\
+data = torch.rand(40, 4) * torch.tensor([1.0, 5.0, 1e-3, 2.0])
+data[:, 0] += 2e4
+std = ((data**2).mean(0) - data.mean(0) ** 2).clamp(min=0).sqrt() + 1e-6
+net = nn.Sequential(nn.Linear(4, 16), nn.Tanh(), nn.Linear(16, 1))
+"""
+
+
+@pytest.mark.parametrize(
+    ("data", "change", "codes", "fix"),
+    [
+        (IMAGES, "x = x.reshape(8, 3, 8, 8)", ["not-transposed", "zero-grad"],
+         "x = x.permute(0, 3, 1, 2)"),
+        (TABLE, "x = (x - data.mean(0)) / std", ["cancelled"], None),
+    ],
+)  # fmt: skip
+def test_what_data_explain_is_told_behind_what_is_wrong_with_them(
+    data: str, change: str, codes: list[str], fix: str | None,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    (tmp_path / "train.py").write_text(ORDERED.replace("DATA", data).replace("CHANGE", change))
+    main(["check", "--format", "json", str(tmp_path / "train.py")])
+    document = json.loads(capsys.readouterr().out)
+    told = [each for each in document["findings"] if each["severity"] != "info"]
+    assert [each["code"] for each in told] == codes
+    assert (told[0]["fix"] or {"lines": [{"new": None}]})["lines"][0]["new"] == fix

@@ -9,6 +9,7 @@ import pytest
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.program import Files
 from gradstep.findings.finding import Reason
+from gradstep.findings.patches import fixed
 from gradstep.findings.rules.run import RULES
 from gradstep.recording.facts import Header
 from gradstep.recording.run import MemoryRun
@@ -125,6 +126,15 @@ def filled(text: str, words: dict[str, str]) -> str:
     for word, other in words.items():
         text = text.replace(word, other)
     return text
+
+
+def test_columns_are_exchanged_wherever_they_are_read(tmp_path: Path) -> None:
+    columns = {"FIRST": "u_x", "SECOND": "u_t"}
+    (reason,) = reasons_in(filled(COLUMNS, columns), tmp_path, "column-order")
+    after = fixed((tmp_path / "train.py").read_text(), reason.fix())
+    assert "gradient[:, 1:2], gradient[:, 0]" in after
+    (tmp_path / "after").mkdir()
+    assert not reasons_in(after, tmp_path / "after", "column-order")
 
 
 @pytest.mark.parametrize(("code", "text", "wrong", "right"), PAIRS)

@@ -45,7 +45,7 @@ def conclusions(facts: Facts) -> list[Conclusion]:
     of_run.sort(key=lambda reason: reason.source.line if reason.source else 0)
     titled += [("", reason.seen_by(facts.names)) for reason in of_run]
     concluded = [Finding(_of_module(reason, facts.names), title) for title, reason in titled]
-    concluded.sort(key=lambda each: (SEVERITIES.index(each.severity), _rank(each.code)))
+    concluded.sort(key=_place)
     return _of_causes(list(_one_each(concluded)))
 
 
@@ -83,6 +83,12 @@ def _titles(run: Run) -> Iterator[str]:
     for index in run.incomplete:
         with suppress(NotRecorded):  # lost before it was added
             yield run.call(index).title
+
+
+def _place(finding: Finding) -> tuple[int, bool, int, bool]:
+    is_effect = any(part.is_effect for part in _parts(finding.reason))
+    severity = SEVERITIES.index(finding.severity)
+    return severity, is_effect, _rank(finding.code), finding.reason.is_open
 
 
 @cache

@@ -23,7 +23,7 @@ from gradstep.program.watching import EVERY, report_on_file
 from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.check_fixes import diff_of, make, tried
+from gradstep_tui.commands.check_fixes import NO_FIX, diff_of, make, tried
 from gradstep_tui.commands.check_run import Asked, RunChecked, check_run, report_on
 from gradstep_tui.destination import Destination, stdout_kept_free, writable
 from gradstep_tui.ending import end_as
@@ -233,6 +233,8 @@ def _show(
     """Print a report in the form that is asked for, or write it, and return the exit code."""
     if options.diff:
         output.show(diff_of(report, Path.cwd()), end="")
+        if report.bad and not report.fixable():
+            output.say(NO_FIX)
     elif options.format == "html":
         _write(report.html(target.folder).removesuffix("\n"), report, destination)
     elif options.format == "json":

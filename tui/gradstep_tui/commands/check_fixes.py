@@ -29,6 +29,7 @@ from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 
+NO_FIX: Final = "what was found has no fix that could be made: the report says what to do"
 _LARGEST: Final = 1 << 29
 """Bytes of a folder that is copied."""
 _LEFT_OUT: Final = (".git", ".hg", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache")
@@ -54,6 +55,8 @@ def tried(
     fixable = report.fixable()
     root = _root(target)
     if not fixable:
+        if report.bad:
+            output.say(NO_FIX)
         return report
     output.say(
         f"runs the program again for {plural(len(fixable), 'fix', 'fixes')}, in a copy of "

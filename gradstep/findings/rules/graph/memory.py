@@ -72,5 +72,6 @@ RULES: Final = (
     Rule(find_memory, Meaning(
         "memory", "info", "what is kept for the backward pass, by module", "",
         "y = block(x)", "y = checkpoint(block, x)",
+        "When the memory is enough.",
     ), needs=(Objects,)),
 )  # fmt: skip

@@ -42,6 +42,8 @@ class DeadUnits(Reason):
     code = "dead-units"
     blames_line = True
     is_open = True
+    is_effect = True
+    explained_by = ("not-transposed", "rows-mixed")
     explained_here_by = ("zero-grad", "zero-leaf")
     helps = (
         "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
@@ -87,7 +89,9 @@ class Saturated(Reason):
     code = "saturated"
     blames_line = True
     is_open = True
-    explained_here_by = ("zero-leaf", "one-element")
+    is_effect = True
+    explained_by = ("cancelled",)
+    explained_here_by = ("zero-leaf", "one-element", "at-ends")
     is_softmax: bool
     ends: str
     hit: int = field(compare=False)
@@ -220,9 +224,11 @@ RULES: Final = (
     Rule(find_saturated, Meaning(
         "saturated", "warning", "most results of a sigmoid, tanh or softmax are at its ends",
         "There, its derivative is 0.", "torch.sigmoid(pixels)", "torch.sigmoid(pixels / 255)",
+        "When a unit is to be a switch, as a gate that has learned to be closed.",
     ), Meaning(
         "dead-units", "warning", "most units of a relu are 0 for all samples",
         "Three quarters or more of eight units, or all of fewer. No gradient passes through them.",
         "F.relu(h - 100)", "F.leaky_relu(h)",
+        "When few units are to answer, as in a sparse code.",
     ), needs=(Graphs, Numbers), uses=(Forward,)),
 )  # fmt: skip

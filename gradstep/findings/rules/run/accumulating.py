@@ -147,5 +147,6 @@ RULES: Final = (
         "before it were cleared.",
         "opt.zero_grad()\nloss.backward()\nif i % 4 == 3:\n    opt.step()",
         "loss.backward()\nif i % 4 == 3:\n    opt.step()\n    opt.zero_grad()",
+        "When those gradients are only measured.",
     )),
 )  # fmt: skip

@@ -143,5 +143,6 @@ RULES: Final = (
         "The momentum of a batch norm is the share of the newest batch; elsewhere, that of all "
         "earlier ones is called so.",
         "nn.BatchNorm1d(16, momentum=0.9)", "nn.BatchNorm1d(16, momentum=0.1)",
+        "When a batch is as large as the data set.",
     ), needs=(Objects, Parts, Learning)),
 )  # fmt: skip

@@ -87,5 +87,6 @@ RULES: Final = (
         "So it is of every weight of an optimizer, over 20 calls or more.",
         "torch.optim.Adam(net.parameters(), weight_decay=1.0)",
         "torch.optim.Adam(net.parameters(), weight_decay=1e-4)",
+        "When weights are to go to 0, as in pruning.",
     )),
 )  # fmt: skip

@@ -9,15 +9,18 @@ from typing import Final
 
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.program import Files, functions_of, name_of, walked
-from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.findings.finding import Fix, Meaning, Reason, Rule
+from gradstep.findings.fixes import Line
 from gradstep.graph.model import Source
 
 
 @dataclass(frozen=True)
 class WrongColumn(Reason):
-    """A column of a ``gradient`` by an input is called after another column of that."""
+    """A column of a ``gradient`` by an input is called after another column of that; ``reads`` are
+    all such columns in the function: the line, the column, and the one that is meant."""
 
     code = "column-order"
+    keeps_loss = False
     blames_line = True
     gradient: str
     input: str
@@ -25,6 +28,7 @@ class WrongColumn(Reason):
     column: int
     is_of: str
     columns: tuple[str, ...]
+    reads: tuple[tuple[Source, int, int], ...]
 
     def text(self) -> str:
         return (
@@ -35,6 +39,23 @@ class WrongColumn(Reason):
     def remedy(self) -> str:
         meant = self.name.rpartition("_")[2]
         return f"read column {self.columns.index(meant)} for {self.name}"
+
+    def fix(self) -> tuple[Fix, ...]:
+        meant = {at: column for _, at, column in self.reads}
+        fixes: list[Fix] = []
+        for source in dict.fromkeys(source for source, _, _ in self.reads):
+            line = Line(source)
+
+            def other(node: ast.expr, line: Line = line) -> str | None:
+                of, at = _column(node) or ("", -1)
+                if of != self.gradient or at not in meant or not isinstance(node, ast.Subscript):
+                    return None
+                front, _, last = line.text(node).rpartition(",")
+                column = meant[at]
+                return f"{front}, {column}:{column + 1}]" if ":" in last else f"{front}, {column}]"
+
+            fixes += line.rewritten(other)
+        return tuple(fixes)
 
 
 def columns(facts: Facts) -> Iterator[Reason]:
@@ -61,14 +82,18 @@ def _in_function(scope: ast.AST, file: str) -> Iterator[Reason]:
                 gradients[name_of(first)] = by
             elif (column := _column(value)) is not None:
                 read.append((name, node.lineno, *column))
+    wrong: list[
+        tuple[str, str, Source, int, int]
+    ] = []  # name, of what, line, column, the one meant
     for name, line, of, at in read:
         names = inputs.get(gradients.get(of, ""), ())
         meant = name.rpartition("_")[2] if "_" in name else ""
         if at < len(names) and meant in names and names[at] != meant:
-            yield WrongColumn(
-                of, gradients[of], name, at, names[at], names, source=Source(file, line)
-            )
-            return
+            wrong.append((name, of, Source(file, line), at, names.index(meant)))
+    for name, of, source, at, _ in wrong[:1]:
+        names = inputs[gradients[of]]
+        reads = tuple(each[2:] for each in wrong if each[1] == of)
+        yield WrongColumn(of, gradients[of], name, at, names[at], names, reads, source=source)
 
 
 def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -127,5 +152,6 @@ RULES: Final = (
         "The names of its columns are those of the columns of the input, in another order.",
         "p = torch.cat([t, x], 1)\nu_x, u_t = g[:, 0], g[:, 1]",
         "p = torch.cat([t, x], 1)\nu_t, u_x = g[:, 0], g[:, 1]",
+        "When the names mean something else than the columns.",
     ), needs=(Files,)),
 )  # fmt: skip

@@ -69,5 +69,6 @@ RULES: Final = (
         "constant-loss", "warning", "the loss is the same to the bit in five calls",
         "There were gradients, and they changed nothing that the loss depends on.",
         "loss = criterion(old_output, y)", "loss = criterion(net(x), y)",
+        "When it only counts something, and nothing learns from it.",
     )),
 )  # fmt: skip

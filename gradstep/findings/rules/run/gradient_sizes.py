@@ -128,6 +128,7 @@ class Vanishing(Reason):
     """Gradients become small on their way."""
 
     code = "vanishing"
+    is_effect = True
     sizes: Change | Proportion
     way: Way | None
 
@@ -170,6 +171,7 @@ class Exploding(Vanishing):
     """Gradients become large on their way."""
 
     code = "exploding"
+    is_effect = True
 
 
 def gradient_sizes(facts: Facts) -> Iterator[Reason]:
@@ -254,10 +256,12 @@ RULES: Final = (
         "that of another nearer to the loss, or all are below 1e-12 of their weights.",
         "nn.Sequential(nn.Linear(8, 8), nn.Sigmoid(), ...)",
         "nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), ...)",
+        "When those layers are not to learn much.",
     ), Meaning(
         "exploding", "warning", "gradients explode on their way from the loss",
         "In the first call on a line, a gradient grows 100,000 times, or all gradients are more "
         "than a million times larger than their weights.",
         "w = torch.randn(10, 10) * 30", "w = torch.randn(10, 10) / 10**0.5",
+        "When the gradients are clipped, and the loss falls.",
     ), uses=(Ways,)),
 )  # fmt: skip

@@ -69,5 +69,6 @@ RULES: Final = (
         "graph-grows", "warning", "each call has a larger graph than the one before",
         "The graph contains those of earlier calls, which retain_graph=True keeps.",
         "center = 0.9 * center + 0.1 * h", "center = (0.9 * center + 0.1 * h).detach()",
+        "When it grows on purpose, as a curriculum of longer sequences, and then ends.",
     ), uses=(CarriedStates,)),
 )  # fmt: skip

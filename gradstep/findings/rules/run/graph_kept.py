@@ -136,5 +136,6 @@ RULES: Final = (
         "Five losses of earlier calls are alive, or a variable has a graph that grows in each of "
         "five calls.",
         "history.append(loss)", "history.append(loss.item())",
+        "When those graphs are used later.",
     ), needs=(KeptLosses, Chains)),
 )  # fmt: skip

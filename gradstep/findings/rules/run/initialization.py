@@ -94,5 +94,6 @@ RULES: Final = (
         "All rows of its weight were the same to the bit in the first call, and are so, but for "
         "rounding, after steps that changed them.",
         "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
+        "When something else than random numbers is to make the units differ.",
     ), needs=(FirstValues,)),
 )  # fmt: skip

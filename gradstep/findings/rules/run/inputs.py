@@ -166,6 +166,7 @@ RULES: Final = (
         "It was drawn beside the noise of the input, in all calls that were looked at.",
         "noise = torch.randn_like(x)\nloss = F.mse_loss(net(x + torch.randn_like(x)), noise)",
         "noise = torch.randn_like(x)\nloss = F.mse_loss(net(x + noise), noise)",
+        "When the output is to be independent of the input.",
     ), needs=(FreshTargets,)),
     Rule(rule_of(EqualOnes), Meaning(
         "equal-inputs", "warning", "two inputs are equal in all batches",

@@ -84,6 +84,7 @@ class LossJumps(Reason):
     """The loss of a call is far above those before; ``ranges`` are those of data that are so."""
 
     code = "loss-jumps"
+    is_effect = True
     call: int
     before: int = field(compare=False)
     usual: float = field(compare=False)
@@ -117,6 +118,7 @@ class LossRises(Reason):
     """A loss of classes is far above what it began with."""
 
     code = "loss-rises"
+    is_effect = True
     helps = "make the learning rate smaller, 10 times at first"
     explained_by = ("large-steps", "not-finite")
     first: float = field(compare=False)
@@ -164,5 +166,6 @@ RULES: Final = (
         "loss-rises", "warning", "a loss of classes rises",
         "At the end, all losses are 5 times those of the first two calls.",
         "lr=50.0", "lr=0.01",
+        "When the data become harder on purpose.",
     ), needs=(Jumps,)),
 )  # fmt: skip

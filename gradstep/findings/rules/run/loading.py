@@ -153,5 +153,6 @@ RULES: Final = (
         "loads-itself", "warning", "a module loads what it has already",
         "state_dict() holds the parameters themselves. Each step changes what was kept.",
         "best = net.state_dict()", "best = copy.deepcopy(net.state_dict())",
+        "When it is to show that nothing changes.",
     ), needs=(Objects, Happened)),
 )  # fmt: skip

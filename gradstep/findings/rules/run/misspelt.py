@@ -79,5 +79,6 @@ RULES: Final = (
         "misspelt", "warning", "an attribute has nearly the name of one that autograd reads",
         "Python makes a new attribute, which nothing reads.",
         "p.require_grad = False", "p.requires_grad = False",
+        "When the attribute is the program's own.",
     ), needs=(Objects,)),
 )  # fmt: skip

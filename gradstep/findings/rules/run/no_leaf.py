@@ -216,6 +216,7 @@ RULES: Final = (
         "An op made it of the leaf, which has no name, and only leaves get a .grad.",
         "x = torch.rand(4, requires_grad=True).double()",
         "x = torch.rand(4).double().requires_grad_()",
+        "When that gradient is not needed.",
     ), needs=(Results,)),
     Rule(no_parameter, needs=(Objects, Results, Learning), code="no-leaf"),
 )  # fmt: skip

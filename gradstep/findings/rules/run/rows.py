@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from gradstep.capturing.statement import operation_at
 from gradstep.contract.module_paths import joined, named_modules
 from gradstep.contract.op_records import OpRecord, Origin
 from gradstep.findings.facts import Look
@@ -19,13 +20,14 @@ from gradstep.findings.facts.repeated import (
     shape_of,
 )
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
-from gradstep.findings.fixes import with_argument
+from gradstep.findings.fixes import with_argument, with_operation
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.statistics import format_shape
 from gradstep.guest.fence import attribute_of
 
 _RECURRENT: Final = ("GRU", "LSTM", "RNN")
 _RESHAPES: Final = ("view", "reshape", "_unsafe_view", "unsafe_view")
+_WRITTEN: Final = ("reshape", "view")
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,17 @@ class Reshaped(Reason):
 
     def remedy(self) -> str:
         return "move dimensions with permute() or transpose(), and reshape after that"
+
+    def fix(self) -> tuple[Fix, ...]:
+        left, order = dict(enumerate(self.before)), []
+        if self.source is None or sorted(self.sizes) != sorted(self.before):
+            return ()
+        for size in self.sizes:  # dimensions of one size, as of a square image, keep their order
+            dim = next(dim for dim, own in left.items() if own == size)
+            order.append(str(dim))
+            del left[dim]
+        op = next((op for op in _WRITTEN if operation_at(self.source, op) is not None), "")
+        return with_operation(self.source, op, f"{{0}}.permute({', '.join(order)})") if op else ()
 
 
 class Rows(Repeated):
@@ -149,6 +162,7 @@ RULES: Final = (
         "Its dimension 0, which is time, has the rows of the targets, and a time is taken from "
         "dimension 1.",
         "nn.GRU(3, 16)(x)[0][:, -1]", "nn.GRU(3, 16, batch_first=True)(x)[0][:, -1]",
+        "When the rows are one sequence, in order.",
     ), Meaning(
         "not-transposed", "warning", "a reshape where dimensions were to move",
         "It has the same sizes in another order, or the rows of the targets first, which came "

@@ -117,5 +117,6 @@ RULES: Final = (
         "sees-target", "warning", "a language model reads the token that it is to predict",
         "The targets are the next tokens, and attention gives weight to later ones.",
         "mha(h, h, h)", "mha(h, h, h, attn_mask=mask, is_causal=True)",
+        "When the token is to be copied.",
     ), needs=(SeesTargets,)),
 )  # fmt: skip

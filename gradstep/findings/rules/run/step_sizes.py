@@ -78,6 +78,7 @@ class SmallSteps(_Steps):
     """Steps are far too small."""
 
     code = "small-steps"
+    is_effect = True
     because: Reason
 
     def text(self) -> str:
@@ -99,6 +100,7 @@ class ClippedScaled(Reason):
     """Gradients are clipped while they are scaled."""
 
     code = "small-steps"
+    is_effect = True
     keeps_loss = True
     after = ("vanishing", "exploding", "saturated")
     marks = ("clip_grad_norm_",)
@@ -420,5 +422,6 @@ RULES: Final = (
         "unscale_() of it.",
         "scaler.scale(loss).backward()\nopt.step()",
         "scaler.scale(loss).backward()\nscaler.step(opt)\nscaler.update()",
+        "When the scale is 1.",
     ), needs=(Objects,)),
 )  # fmt: skip

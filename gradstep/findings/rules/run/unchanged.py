@@ -262,5 +262,6 @@ RULES: Final = (
         "In the last three calls or more, and for twice as long as before, the leaf was the same.",
         "loss.backward()\nopt.zero_grad()\nopt.step()",
         "opt.zero_grad()\nloss.backward()\nopt.step()",
+        "When they are only to be measured.",
     ), needs=(Learning,)),
 )  # fmt: skip
