@@ -160,6 +160,6 @@ def test_lines_side_by_side_between_two_boxes_share_a_label_of_all() -> None:
     labels = {(picture.boxes[line.source].title, line.label) for line in picture.lines}
     assert labels >= {
         ("unbind", "4 × [3]"), ("StackBackward0", f"4 × [3] · rms {2 * math.tanh(1):.3g}"),
-        ("rows", "2 × [4, 3]"), ("MulBackward0", "out 1 · [4, 3] · rms 0.762"),
+        ("rows", "2 × [4, 3]"), ("MulBackward0", "2 × [4, 3] · rms 0.762"),
     }  # fmt: skip
     assert cut_labels(picture, layout) == labels_of_others(picture, layout) == []

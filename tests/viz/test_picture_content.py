@@ -49,7 +49,7 @@ def test_the_quadratic_says_what_the_drawing_by_hand_says() -> None:
     )
     assert (box(picture, "a.grad").right, box(picture, "a.grad").detail) == ("36", "#6 · 0 + 36")
     assert box(picture, "∂Q/∂Q").right == "1"
-    assert line(picture, "SubBackward0", "MulBackward0").label == "out 0 · 1"
+    assert line(picture, "SubBackward0", "MulBackward0").label == "1"
     assert line(picture, "mul", "sub").label == "24"
     assert line(picture, "a", "pow").label == ""
     assert line(picture, "a", "PowBackward0").label == "self · 4 B"
@@ -133,7 +133,7 @@ def test_unknown_is_silent_and_undefined_is_said() -> None:
     picture = make_picture(build.graph(), "backward")
     assert box(picture, "a.grad").right == ""
     assert box(picture, "b.grad").right == "undefined"
-    assert line(picture, "MulBackward0", "b.grad").label == "out 1 · undefined"
+    assert line(picture, "MulBackward0", "b.grad").label == "undefined"
 
 
 def test_nan_is_marked_by_a_sign_and_a_word_and_a_class() -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import gradstep
 from gradstep_viz.errors import UnknownNode, VizError
+from gradstep_viz.level_of_detail import folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from tests.viz import picture_programs, sample_graphs
@@ -114,3 +115,43 @@ def test_trouble_is_shown_whatever_was_asked_for() -> None:
     code = "import torch\nx = torch.zeros(2, requires_grad=True)\n(x / x).sum().backward()\n"
     text = gradstep.render(picture_programs.graph_of_code(code, "core"), show="shapes").text
     assert "nan" in text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_saved_values_bear_names_of_the_program_or_none(engine: str) -> None:
+    code = """
+import torch
+from torch import nn
+
+fc = nn.Linear(2, 3)
+x = torch.ones(5, 2, requires_grad=True)
+h = torch.tanh(fc(x))
+(h * torch.ones(5, 3) * h.sin()).sum().backward()
+"""
+    graph = picture_programs.graph_of_code(code, engine)
+    picture = make_picture(folding_of(graph, "both").graph)
+    titles = [box.title for box in picture.boxes]
+    saved = {
+        (titles[line.source], titles[line.target]): line.label
+        for line in picture.lines
+        if line.kind == "saved"
+    }
+    details = {box.title: box.detail for box in picture.boxes}
+    assert "h · 60 B" in saved.values()
+    assert saved["h", "TanhBackward0"] == "60 B"  # which leaves the box that made it
+    assert details["AddmmBackward0"] == "g, g @ fc.weight, xᵀ @ g"
+    words = " ".join([*saved.values(), *details.values(), *titles])
+    assert not re.search(r"\b(self|other|mat1|mat2|result\d)\b", words)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_of_two_inputs_without_a_name_each_has_its_own_word(engine: str) -> None:
+    code = """
+import torch
+x = torch.ones(5, requires_grad=True)
+(x.sin() * x.cos()).sum().backward()
+"""
+    graph = picture_programs.graph_of_code(code, engine)
+    boxes = make_picture(folding_of(graph, "both").graph).boxes
+    details = {box.title: box.detail for box in boxes}
+    assert details["MulBackward0"] == "g · input₂, g · input₁"

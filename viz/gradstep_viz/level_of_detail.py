@@ -25,6 +25,7 @@ from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
+from gradstep_viz.picture.saved_names import with_names_of_program
 from gradstep_viz.theme import MARGIN, MUTED_SIZE, TEXT_SIZE
 
 SCREEN_WIDTH: Final = 1920
@@ -49,7 +50,10 @@ FEWER: Final = 0.9
 """By this factor less boxes are asked for where a picture does not fit."""
 
 MOST_SCREENS: Final = 2
-"""So many screens high a picture may be that shows the inside of what is repeated."""
+"""So many screens high a picture may be rather than hide what it is about."""
+
+ENOUGH: Final = 0.5
+"""With this share of its boxes a picture of one half still shows what it is about."""
 
 
 def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
@@ -110,7 +114,8 @@ def _find(graph: Graph, text: str) -> tuple[int, ...]:
 
 
 def folding_of(graph: Graph, view: str) -> Folding:
-    """Make ``graph`` ready for pictures of ``view``."""
+    """Make ``graph`` ready for pictures of ``view``, in the words of its program."""
+    graph = with_names_of_program(graph)
     return Folding(graph, tuple(half for half in BOTH if view in ("both", half)))
 
 
@@ -160,13 +165,12 @@ def _folded(folding: Folding, allowed: int, options: RenderOptions) -> Folded:
 
 class Composed(NamedTuple):
     """A picture, notes on where folding did not do, and the own layout of the picture, if that had
-    to be known to choose it; ``shows_inside`` says that of several things alike one is open, and
-    ``graph`` is what is drawn, and ``items`` are what its groups stand for."""
+    to be known to choose it; ``graph`` is what is drawn, and ``items`` are what its groups stand
+    for."""
 
     picture: Picture
     notes: tuple[str, ...] = ()
     layout: Layout | None = None
-    shows_inside: bool = False
     graph: Graph | None = None
     items: Mapping[int, Item] = MappingProxyType({})
 
@@ -199,15 +203,15 @@ class Composer(NamedTuple):
         )  # fmt: skip
         if options.rankdir == "LR":
             picture = _turned(picture)
-        return Composed(picture, notes, shows_inside=_shows_inside(graph), graph=graph, items=items)
+        return Composed(picture, notes, graph=graph, items=items)
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
         """Make the finest picture that fits a screen, or two screens where none fits one; else that
         which is scaled down least.
 
-        Where the options say how fine the picture is to be, it is as fine as that; so it is where
-        only the finest shows the inside of a module that is repeated, in both halves, and two
-        screens hold it.
+        Where the options say how fine the picture is to be, it is as fine as that. Two screens are
+        also taken where both halves would have to close something to fit one, or one half nearly
+        all.
         """
         finest = self.compose(options)
         if options.pixels is not None:
@@ -215,15 +219,18 @@ class Composer(NamedTuple):
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
-        if options.halves == "both" and finest.shows_inside:
-            for tall in (layout, lay_out(picture, paged=False)):
-                if fits_a_screen(tall, MOST_SCREENS):
-                    return finest._replace(layout=tall)
         choices = [(finest, layout)]
         boxes = allowed = len(picture.boxes)
+        enough = boxes if options.halves == "both" else boxes * ENOUGH
+        for tall in (layout, lay_out(picture, paged=False)):
+            if not fits_a_screen(layout) and fits_a_screen(tall, MOST_SCREENS):
+                choices = [(finest, tall)]
+                break
         while not fits_a_screen(layout) and allowed > 1:
             # leaves may get boxes of their own where there is less else
             allowed = min(boxes - 1, int(allowed * FEWER))
+            if allowed < enough and fits_a_screen(choices[-1][1], MOST_SCREENS):
+                break
             coarser = self.compose(replace(options, max_boxes=allowed))
             if len(coarser.picture.boxes) < boxes:
                 layout = lay_out(coarser.picture)
@@ -324,10 +331,3 @@ def _screens(layout: Layout) -> tuple[int, float]:
 def _scale(layout: Layout, screens: int) -> float:
     """Return the scale at which a picture fits so many screens."""
     return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT * screens / layout.height)
-
-
-def _shows_inside(graph: Graph) -> bool:
-    """Tell whether a card says that it is like a module that is open."""
-    shown = {group.title for group in graph.groups.values()}
-    cards = (group for group in graph.groups.values() if group.kind in ("repeat", "scope"))
-    return any(card.like and card.like not in shown for card in cards)

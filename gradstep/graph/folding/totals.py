@@ -232,7 +232,7 @@ def _fit_of(graph: Graph, saved: SavedColumns) -> Fits:
             return False
         size = sizes[at]
         return size == size_of(id, 0) and (
-            names[at] == label_of(id, "") or bool(size and shapes[at] == edge_shapes[id])
+            bool(size and shapes[at] == edge_shapes[id]) or names[at] == label_of(id, "")
         )
 
     return fits

@@ -17,15 +17,17 @@ def captions(
     scale: Scale | None = None,
     position: int | None = None,
     module: str = "",
+    skips: bool = False,
 ) -> tuple[str, ...]:
     """Write one caption for each half that is shown and not empty, the forward one first, which
-    says so if names are those within ``module``."""
+    says so if names are those within ``module``; ``skips`` says that not all nodes that run have a
+    number of their own."""
     texts = []
     which = "" if graph.part is None else f" · {printable(graph.part.which)}"
     if view != "backward" and "forward" in graph.halves:
         texts.append(_forward_caption(graph, which))
     if view != "forward" and "backward" in graph.halves:
-        parts = [_backward_caption(graph, view, "" if texts else which)]
+        parts = [_backward_caption(graph, view, "" if texts else which, skips)]
         if position is not None:
             last = max(graph.orders.values(), default=-1)
             parts.append(
@@ -72,7 +74,7 @@ def _forward_caption(graph: Graph, which: str) -> str:
     return f"forward ↓ · {', '.join(counts)}{which}{_took(graph, 'forward')}{derived}"
 
 
-def _backward_caption(graph: Graph, view: str, which: str) -> str:
+def _backward_caption(graph: Graph, view: str, which: str, skips: bool) -> str:
     total = totals(graph)
     text = f"backward ↑ · {_shown(graph, 'backward', total.grad_fns, 'node')}"
     if total.leaf_gradients:
@@ -86,6 +88,7 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
     text += which
     if graph.orders:
         text += " · run #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
+        text += ", with leaves and joined nodes" if skips else ""
     if saved := _saved(total):
         dots = "⋯ " if view == "both" else ""
         text += f" · {dots}saved {saved}"

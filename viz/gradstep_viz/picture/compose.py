@@ -111,7 +111,7 @@ def make_picture(
     return Picture(
         title=printable(title_of_graph(graph) if title is None else title),
         view=view,
-        captions=captions(graph, view, scale, position, module),
+        captions=captions(graph, view, scale, position, module, _skips(graph, hosts)),
         boxes=boxes,
         lines=lines_of(
             graph,
@@ -129,6 +129,13 @@ def make_picture(
         part="" if graph.part is None else printable(graph.part.which),
         frames=tuple(_frames(named, shown)),
     )
+
+
+def _skips(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> bool:
+    """Tell whether nodes that run have no number in the picture: they stand in the box of another
+    one."""
+    joined = any(graph.halves[id] == "backward" for id in graph.groups)
+    return joined or any(id in graph.orders for id in hosts)
 
 
 def _frames(graph: Graph, shown: Sequence[int]) -> Iterator[Frame]:
@@ -371,7 +378,10 @@ class _Chips(NamedTuple):
         if part is not None:
             total = f"{formatting.value(stats)} {ZERO_SIGN * stats.is_zero}".rstrip()
             return f"{self._number(part, leaf)}, sum {total}"
-        return self._number(stats, leaf)
+        number = self._number(stats, leaf)
+        if graph.shapes[leaf] and graph.halves[leaf] == "forward":  # as the leaves around it
+            return f"{format_shape(graph.shapes[leaf])} {number}"
+        return number
 
     def _number(self, stats: Statistics, leaf: int) -> str:
         number = formatting.value_of(self.graph, leaf, stats)

@@ -340,8 +340,10 @@ class SavedText(NamedTuple):
         count = sum(graph.edge_counts.get(edge, 1) for edge in firsts)
         nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in firsts)
         names = [last_names(graph.edge_labels.get(edge, "")) for edge in firsts]
-        text = ", ".join(names)
-        if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
+        known = [name for name in names if name]
+        more = [f"{len(names) - len(known)} more"] if len(known) < len(names) else []
+        text = ", ".join(known + more)
+        if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not known:
             text = plural(count, "value")
             own = [edge for edge in firsts if not self._is_owned(edge)] or firsts
             nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in own)

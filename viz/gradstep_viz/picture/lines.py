@@ -36,7 +36,6 @@ def lines_of(
     what ``said`` has of the facts of ``graph``; ``addresses`` are those of all nodes, and ``saved``
     what they keep."""
     text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
-    several = _sources_with_several_outputs(graph)
     drawn = _ends(graph, view, hosts, index, shows_saved and view == "both")
     ends, bundles = _bundled(graph, drawn, text)
     ids, sources, targets = ([end[at] for end in ends] for at in range(3))
@@ -52,12 +51,12 @@ def lines_of(
         for source, one, flow in zip(sources, stats, flows)
     ]
     labels = [
-        _label(said, id, one, source in several, step, wait)
+        _label(said, id, one, step, wait)
         if kind != "saved"
         else text.label_of_bundle(bundles[id])
         if id in bundles
         else text.label(id)
-        for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
+        for id, kind, one, step, wait in zip(ids, kinds, stats, steps, waits)
     ]
     if not (said.edge_undefined or said.edge_hooks or said.edge_others or any(waits)):
         for parallel in _parallel(said, ids, sources, targets, labels):
@@ -143,7 +142,7 @@ def _label_of_all(
 ) -> str:
     """Write the label that parallel lines share; of gradients with the size of all."""
     id = ids[lines[0]]
-    known = _what_flows(None, 0, len(lines), graph.edge_shapes[id])
+    known = _what_flows(len(lines), graph.edge_shapes[id])
     numbers = [stats[line] for line in lines]
     if graph.edge_kinds[id] != "gradient" or None in numbers:
         return known
@@ -191,19 +190,9 @@ def _saved_source(
     return pair if pair in consumers else next(iter(consumers))
 
 
-def _sources_with_several_outputs(graph: Graph) -> set[int]:
-    """Find nodes whose lines need ``out 1`` to be told apart."""
-    rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_output_nrs, strict=True)
-    return {source for kind, source, output_nr in rows if output_nr > 0 and kind != "saved"}
-
-
-def _label(
-    graph: Graph, id: int, stats: Statistics | None, several_outputs: bool, step: int, waits: bool
-) -> str:
+def _label(graph: Graph, id: int, stats: Statistics | None, step: int, waits: bool) -> str:
     kind = graph.edge_kinds[id]
     known = _what_flows(
-        graph.edge_output_nrs[id] if several_outputs else None,
-        graph.edge_input_nrs[id] if kind == "gradient" else 0,
         None if id in graph.edge_undefined else graph.edge_counts.get(id, 1),
         graph.edge_shapes[id],
     )
@@ -227,22 +216,15 @@ def _label(
 
 
 @functools.lru_cache(maxsize=4096)
-def _what_flows(
-    output_nr: int | None, input_nr: int, count: int | None, shape: Shape | None
-) -> str:
-    """Say from which output and into which one, and how many of which shape; None: undefined."""
-    parts = [] if output_nr is None else [f"out {output_nr}"]
-    if input_nr > 0:
-        parts.append(f"into output {input_nr}")
+def _what_flows(count: int | None, shape: Shape | None) -> str:
+    """Say how many flow of which shape; None: undefined."""
     if count is None:
-        parts.append("undefined")
-    elif count > 1 and shape:
-        parts.append(f"{count:,} × {format_shape(shape)}")
-    elif count > 1:  # single numbers, or of several shapes
-        parts.append(f"{count:,} {'values' if shape is None else 'numbers'}")
-    elif shape:
-        parts.append(format_shape(shape))
-    return " · ".join(parts)
+        return "undefined"
+    if count > 1 and shape:
+        return f"{count:,} × {format_shape(shape)}"
+    if count > 1:  # single numbers, or of several shapes
+        return f"{count:,} {'values' if shape is None else 'numbers'}"
+    return format_shape(shape) if shape else ""
 
 
 def _is_news(graph: Graph, edge: int, stats: Statistics) -> bool:

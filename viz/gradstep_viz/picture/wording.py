@@ -3,13 +3,14 @@ some of the facts."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
 from gradstep.graph.folding.chains import is_reshaping
 from gradstep.graph.model import Graph
 from gradstep_viz.picture import formatting
+from gradstep_viz.picture.saved_names import MASK, says_what_it_is
 
 FACTS: Final = ("shapes", "rms", "formulas", "saved", "lines")
 """Shapes beside lines and in boxes, numbers such as the root mean square of gradients, formulas,
@@ -43,6 +44,8 @@ def in_words_of_author(graph: Graph) -> Graph:
     does: by the module of which they are all that runs, else by the variable that holds the
     result. What PyTorch calls them stands below."""
     names, details, scopes = list(graph.names), list(graph.details), list(graph.scopes)
+    for id, name in _constants_without_name(graph):
+        names[id] = name
     modules = _ops_that_are_modules(graph)
     # the result of the whole has a box of its own
     ends = {graph.variables.get(id) for id, kind in enumerate(graph.kinds) if kind == "output"}
@@ -64,6 +67,24 @@ def in_words_of_author(graph: Graph) -> Graph:
         elif result:
             names[id], details[id] = result, f"{op} {details[id]}".rstrip()
     return replace(graph, names=names, details=details, scopes=scopes)
+
+
+def _constants_without_name(graph: Graph) -> Iterator[tuple[int, str]]:
+    """Yield the constants that go by an argument of an op which tells nothing, each with a word for
+    it: that of a dropout is its mask."""
+    variables = set(graph.variables.values())
+    ids = {
+        id
+        for id, kind in enumerate(graph.kinds)
+        if kind == "constant" and id not in graph.variables and graph.names[id] not in variables
+        and not says_what_it_is(graph.names[id])
+    }  # fmt: skip
+    masks = set[int]()
+    for source, target in zip(graph.edge_sources, graph.edge_targets, strict=True) if ids else ():
+        if source in ids and formatting.is_dropout(graph, target):
+            masks.add(source)
+    for id in ids:
+        yield id, MASK if id in masks else "constant"
 
 
 def _ops_that_are_modules(graph: Graph) -> set[int]:
