@@ -56,6 +56,22 @@ def test_a_program_is_recorded_and_plotted_at_once(
     assert {each.name for each in Path().iterdir()} == {"train.py", "train-plot.svg"}
 
 
+def test_on_a_terminal_a_plot_is_drawn_in_it(
+    script: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "90")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    assert main(["plot", "--what", "rms", "train.py", "0"]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("train.py 0: 12 calls\n")
+    assert "0.weight │" in out
+    assert "printed" in err  # standard output is for the plot
+    assert "wrote" not in err
+    assert {each.name for each in Path().iterdir()} == {"train.py"}
+
+
 @needs_matplotlib
 def test_a_recording_is_plotted_without_its_program(
     script: Path, capfdbinary: pytest.CaptureFixture[bytes]

@@ -288,3 +288,20 @@ def test_every_size_has_a_shade_and_larger_ones_no_lighter_one(values: list[floa
     assert (np.diff(ordered) >= 0).all()
     assert ordered.min() >= 0
     assert ordered.max() < found.count
+
+
+def test_what_becomes_0_and_stays_so_is_told() -> None:
+    run = run_of(["a", "b", "c"], 30, lambda leaf, call: [float(leaf == 2 or call < 20)])
+    assert [remark.text for remark in contents_of(run, "rms").remarks] == [
+        "a and b are 0 from call 20 on"
+    ]
+
+
+def test_a_zero_at_the_end_alone_is_not_told() -> None:
+    run = run_of(["a"], 30, lambda leaf, call: [float(call < 30)])
+    assert contents_of(run, "rms").remarks == []
+
+
+def test_jumps_are_told() -> None:
+    run = run_of(["a", "b"], 30, lambda leaf, call: [1e3 if leaf and call in (20, 25) else 1.0])
+    assert [remark.text for remark in contents_of(run, "rms").remarks] == ["jump in call 20: b"]

@@ -194,6 +194,11 @@ def end(code: int) -> int:
     return code
 
 
+def is_shown_on_terminal() -> bool:
+    """Return whether what is shown goes to a terminal, for somebody to read."""
+    return not _is_silent and _out.is_terminal
+
+
 def flush() -> None:
     """Hand on what the program has printed so far."""
     _out.flush()

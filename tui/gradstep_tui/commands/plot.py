@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Final
 
 from gradstep.extras import how_to_install
@@ -51,14 +52,16 @@ A cell of the map that stands for several calls or leaves shows the worst: NaN,
 then Inf, then a jump, then the size farthest from the median of its leaf.
 
 {ARGUMENTS}
-Plots need matplotlib: {how_to_install("matplotlib")}
+All formats but txt need matplotlib: {how_to_install("matplotlib")}
 
 examples:
   gradstep plot run.gsr
+  gradstep plot -o run.svg run.gsr
   gradstep plot -o flow.html --what rms --of encoder run.gsr
   gradstep plot --call 400:500 --of '*.weight' run.gsr
   gradstep plot -o train.png train.py --epochs 3
 """
+_STYLES: Final = {r"(?m)^! .*$": "bold red", r"(?<=[│▁-█·░^])[0NI^]+": "red"}
 _SCHEDULE: Final = Schedule(requests=lambda number, kind: number == 1, last=False, budget=None)
 """The leaves of each call; the graph of the first one tells in which order they stand."""
 
@@ -67,8 +70,13 @@ def parser() -> TargetParser:
     """Return the options of ``gradstep plot``."""
     command = TargetParser("plot", "[OPTIONS] TARGET [ARGS...]", _DESCRIPTION, _NOTES)
     add = command.option
-    add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
-        "(default: run-plot.svg, after TARGET and --what)")  # fmt: skip
+    add(
+        "-o",
+        dest="output",
+        metavar="FILE",
+        help="the file to write, or - for standard output "
+        "(default: on a terminal, draw in it; else run-plot.svg, after TARGET and --what)",
+    )
     add("--format", choices=PLOT_FORMATS, metavar="FORMAT",
         help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
     add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")
@@ -91,22 +99,27 @@ def run(options: argparse.Namespace) -> int:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
     stem = picture_name(recording) if recording else target.stem if target else ""
+    if options.output is None and options.format is None and output.is_shown_on_terminal():
+        options.output, options.format = "-", "txt"
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
     format = plot_format(None if name == "-" else Path(name), options.format)
     saves = recording is not None or chooses_this_process(options.on_rank)
-    load_extra("matplotlib")  # or the script would run in vain
+    if format != "txt":
+        load_extra("matplotlib")  # or the script would run in vain
     inputs = target.files() if target else [Path(options.target)]
     destination = Destination.of(
         name, "0" if recording else options.on_rank, saves, inputs,
         partial(place_of_picture, format),
     )  # fmt: skip
 
+    width = get_terminal_size((100, 24)).columns
+
     def draw(run: Run) -> Rendering:
         line = ProgressLine(output.progress, pause=0.2)
         with closing(line):
             return plot(
                 run, what=options.what, of=options.of, call=options.call, theme=options.theme,
-                title=options.title, format=format, progress=lambda done, count:
+                title=options.title, format=format, width=width, progress=lambda done, count:
                 line.show(f"gradstep: read {done:,} of {count:,} calls"),
             )  # fmt: skip
 
@@ -123,7 +136,12 @@ def run(options: argparse.Namespace) -> int:
                 return ExitCode.FINE
             drawing, failure = _record_and_draw(target, options.arguments, draw)
     if drawing is not None:
-        for note in (*drawing.notes, *destination.take(drawing.save, lambda: drawing.data)):
+        notes = list(drawing.notes)
+        if name == "-" and format == "txt":
+            output.show(drawing.text, end="", styles=_STYLES)
+        else:
+            notes += destination.take(drawing.save, lambda: drawing.data)
+        for note in notes:
             output.say(note)
     return end_as(failure)
 

@@ -19,14 +19,17 @@ from gradstep.recording.run import Run
 from gradstep.text import suggests
 from gradstep_viz.errors import UnknownFormat
 from gradstep_viz.options import Theme, validate
+from gradstep_viz.plots import text
+from gradstep_viz.plots.columns import MOST_COLUMNS
 from gradstep_viz.plots.contents import Contents, Progress, What, contents_of, describe
 from gradstep_viz.plots.drawing.canvas import colours_of, drawing
 from gradstep_viz.plots.drawing.page import write_plot_page
 from gradstep_viz.plots.drawing.sheet import draw
 from gradstep_viz.plots.drawing.svg import write_svg
+from gradstep_viz.plots.rows import MOST_ROWS
 from gradstep_viz.rendering import Rendering, choose_format
 
-PLOT_FORMATS: Final = ("svg", "png", "pdf", "html")
+PLOT_FORMATS: Final = ("svg", "png", "pdf", "html", "txt")
 WHATS: Final[tuple[What, ...]] = get_args(What)
 
 __all__ = ["PLOT_FORMATS", "WHATS", "What", "plot", "plot_format"]
@@ -57,6 +60,7 @@ def plot(
     theme: Theme = "auto",
     title: str | None = None,
     format: str | None = None,
+    width: int = 100,
     progress: Progress = lambda done, count: None,
 ) -> Rendering:
     """Draw what a whole run did.
@@ -73,6 +77,7 @@ def plot(
         theme: light, dark, or auto, which follows the reader's system.
         title: the title, by default the program.
         format: one of :data:`PLOT_FORMATS`; SVG by default.
+        width: of text, in characters.
         progress: hears of how many calls the leaves are read, and of how many.
 
     Raises:
@@ -86,10 +91,15 @@ def plot(
     validate("theme", theme, get_args(Theme))
     selector = CallSelector.parse(call)
     patterns = (of,) if isinstance(of, str) else tuple(of)
-    with drawing(), _opened(recording) as run:
+    is_text = chosen == "txt"
+    room = (text.most_columns(width), text.MOST_ROWS) if is_text else (MOST_COLUMNS, MOST_ROWS)
+    with nullcontext() if is_text else drawing(), _opened(recording) as run:
         wanted = _wanted(run, selector, any_kind=call == "all")
-        contents = contents_of(run, what, patterns, wanted, title, progress)
-        rendering = Rendering(chosen, _drawn(contents, chosen, theme), contents.notes)
+        contents = contents_of(run, what, patterns, wanted, title, progress, *room)
+        data = (
+            text.draw_text(contents, width).encode() if is_text else _drawn(contents, chosen, theme)
+        )
+        rendering = Rendering(chosen, data, contents.notes)
     if out is not None:
         rendering.save(out)
     return rendering

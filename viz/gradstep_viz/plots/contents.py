@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
@@ -14,10 +14,10 @@ from gradstep.recording.run import Run
 from gradstep.text import plural, printable
 from gradstep_viz.errors import NothingToDraw
 from gradstep_viz.picture.formatting import listed
-from gradstep_viz.plots.columns import Columns, columns_of
+from gradstep_viz.plots.columns import MOST_COLUMNS, Columns, columns_of
 from gradstep_viz.plots.flow import FlowLine, flow_of, some_of
 from gradstep_viz.plots.maps import Map, map_of
-from gradstep_viz.plots.rows import Row, forward_order, matching, rows_of
+from gradstep_viz.plots.rows import MOST_ROWS, Row, forward_order, matching, rows_of
 from gradstep_viz.plots.series import Quantity, Series, all_series
 from gradstep_viz.plots.shading import Shading, shading_of
 from gradstep_viz.plots.sizes import Measure, Sizes, State, sizes_of
@@ -80,6 +80,8 @@ def contents_of(
     wanted: Callable[[CallFacts], bool] = lambda call: True,
     title: str | None = None,
     progress: Progress = lambda done, count: None,
+    most_columns: int = MOST_COLUMNS,
+    most_rows: int = MOST_ROWS,
 ) -> Contents:
     """Read what a plot of ``run`` shows.
 
@@ -87,6 +89,7 @@ def contents_of(
         what: one thing; by default the loss, the size of gradients, and the update-to-weight ratio.
         of: patterns of the leaves, see :func:`~gradstep_viz.plots.rows.matching`.
         wanted: which calls.
+        most_columns, most_rows: where there are more calls or leaves, neighbours share a cell.
 
     Raises:
         NothingToDraw: nothing of that was recorded.
@@ -101,10 +104,10 @@ def contents_of(
     known = {call.index: call for call in calls}
     notes = tuple(map(printable, run.notes))
     if what in QUANTITIES:
-        series, others = all_series(calls, what)
+        series, others = all_series(calls, what, most_columns)
         if not series:
             raise NothingToDraw(f"the recording has no {what} of any call", remedy=_REMEDY[what])
-        columns = columns_of([call.index for call in calls])
+        columns = columns_of([call.index for call in calls], most=most_columns)
         panels = [Panel(what, series, others)]
         return Contents(what, title, columns, known, run.leaves, panels, notes=notes)
 
@@ -115,7 +118,7 @@ def contents_of(
     main = read[measures[0]]
     panels = []
     if what is None:
-        series, others = all_series(calls, "loss")
+        series, others = all_series(calls, "loss", most_columns)
         panels = [Panel("loss", series, others)] if series else []
     indices = [call.index for call in calls]
     if not len(main):
@@ -123,10 +126,18 @@ def contents_of(
             raise NothingToDraw(
                 "the leaves of no call were recorded", remedy="record with --values leaves"
             )
-        return Contents(what, title, columns_of(indices), known, run.leaves, panels, notes=notes)
+        return Contents(
+            what,
+            title,
+            columns_of(indices, most=most_columns),
+            known,
+            run.leaves,
+            panels,
+            notes=notes,
+        )
     full = [index for index in run.full if index in known]
-    rows = rows_of(run.leaves, forward_order(run, full, set(main.leaves.tolist())))
-    columns = columns_of(indices, main.recorded.tolist())
+    rows = rows_of(run.leaves, forward_order(run, full, set(main.leaves.tolist())), most_rows)
+    columns = columns_of(indices, main.recorded.tolist(), most_columns)
     shown = map_of(rows, columns, main)
     shading = None
     if what != "nan":
@@ -137,7 +148,10 @@ def contents_of(
         flow = flow_of(run, rows, [known[index] for index in some_of(main.recorded.tolist())])
     elif what != "nan":
         spreads = spreads_of(rows, read["update"])
-    remarks = [*_first(main, run.leaves, what), *_never(run, rows, read.get("update"))]
+    remarks = [
+        *_first(main, run.leaves, what), *_jumps(main, run.leaves), *_zero_since(main, run.leaves),
+        *_never(run, rows, read.get("update")),
+    ]  # fmt: skip
     return Contents(
         what, title, columns, known, run.leaves, panels, shown, shading, flow, spreads, remarks,
         notes,
@@ -175,15 +189,51 @@ def _first(sizes: Sizes, leaves: Sequence[Leaf], what: What | None) -> list[Rema
         if not len(places):
             continue
         call = int(sizes.calls[places[0]])
-        names = [
-            printable(leaves[int(leaf)].name)
-            for leaf in sizes.leaves[places[sizes.calls[places] == call]][::-1]
-        ]
+        names = _names(leaves, sizes.leaves[places[sizes.calls[places] == call]][::-1])
         remarks.append(Remark(f"{kind} first in call {call:,}: {listed(names)}"))
     if what == "nan" and not remarks:
         told = f"no NaN or Inf in the gradients of {plural(len(sizes.recorded), 'call')}"
         remarks.append(Remark(told, is_alert=False))
     return remarks
+
+
+def _jumps(sizes: Sizes, leaves: Sequence[Leaf]) -> list[Remark]:
+    """Say where sizes jump first, and in how many calls."""
+    calls = sizes.calls[sizes.jumps]
+    if not len(calls):
+        return []
+    first = int(calls[0])
+    names = _names(leaves, sizes.leaves[sizes.jumps & (sizes.calls == first)])
+    count = len(np.unique(calls))
+    more = f", and {plural(count - 1, 'call')} more with jumps" if count > 1 else ""
+    return [Remark(f"jump in call {first:,}: {listed(names)}{more}")]
+
+
+def _zero_since(sizes: Sizes, leaves: Sequence[Leaf]) -> list[Remark]:
+    """Say which leaves became 0 and stayed so to the end, from which call on."""
+    since: dict[int, list[int]] = {}
+    for leaf in np.unique(sizes.leaves).tolist():
+        mine = np.flatnonzero((sizes.leaves == leaf) & sizes.known)
+        nonzero = np.flatnonzero(sizes.states[mine] != State.ZERO)
+        if len(nonzero) and len(mine) - nonzero[-1] > FEWEST_ZEROS:
+            since.setdefault(int(sizes.calls[mine[nonzero[-1] + 1]]), []).append(leaf)
+    return [
+        Remark(
+            f"{listed(_names(leaves, some))} {'is' if len(some) == 1 else 'are'} 0 "
+            f"from call {call:,} on"
+        )
+        for call, some in sorted(since.items())[:_MOST_ALIKE]
+    ]
+
+
+def _names(leaves: Sequence[Leaf], numbers: Iterable[int]) -> list[str]:
+    return [printable(leaves[int(number)].name) for number in numbers]
+
+
+FEWEST_ZEROS: Final = 3
+"""So many calls in a row with a gradient of 0, up to the end, are worth a sentence."""
+_MOST_ALIKE: Final = 3
+"""So many sentences of one kind are told."""
 
 
 def _never(run: Run, rows: Sequence[Row], updates: Sizes | None) -> list[Remark]:
@@ -209,6 +259,16 @@ def _never(run: Run, rows: Sequence[Row], updates: Sizes | None) -> list[Remark]
     ]
 
 
+SAID: Final[Mapping[What | None, str]] = {
+    None: "rms of .grad when the call ended",
+    "rms": "rms of .grad when the call ended",
+    "nan": "NaN and Inf in .grad when the call ended",
+    "update": "rms of the last update / rms of the leaf",
+    "loss": "loss",
+    "memory": "memory in use when the call ended",
+    "time": "time of the call, without what watching it took",
+}
+"""What a part of a plot shows."""
 _WHAT = {
     None: "the size of gradients over a run, with the loss and the update-to-weight ratio",
     "rms": "the size of gradients over a run, and the gradient flow in a few calls",

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
 
+from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep.recording.facts import CallFacts
 from gradstep_viz.picture.formatting import place
-from gradstep_viz.plots.columns import Columns, columns_of
+from gradstep_viz.plots.columns import MOST_COLUMNS, Columns, columns_of
 from gradstep_viz.plots.sizes import Ints, Numbers
 
 Quantity = Literal["loss", "memory", "time"]
 
 MOST_SERIES: Final = 4
+SPREAD: Final = 30.0
+"""Where the largest number is so many times the smallest, the scale is logarithmic."""
+FORMATS: Final[dict[Quantity, Callable[[float], str]]] = {
+    "loss": format_number,
+    "memory": lambda value: format_bytes(int(value)),
+    "time": format_seconds,
+}
 
 
 @dataclass(frozen=True)
@@ -50,12 +58,12 @@ def number_of(call: CallFacts, quantity: Quantity) -> float | None:
 
 
 def all_series(
-    calls: Sequence[CallFacts], quantity: Quantity, columns: Columns | None = None
+    calls: Sequence[CallFacts], quantity: Quantity, most: int = MOST_COLUMNS
 ) -> tuple[list[Series], int]:
     """Return the series of the lines that made most calls, and how many others there are.
 
     Calls that were watched node by node took longer for that, and are a series of time of their
-    own.  ``columns`` has more calls in one than is necessary where that goes with another plot.
+    own.  There are ``most`` columns at most.
     """
     numbers: dict[tuple[str, bool], list[tuple[int, float]]] = {}
     for call in calls:
@@ -65,7 +73,7 @@ def all_series(
             numbers.setdefault((_made_by(call), watched), []).append((call.index, number))
     if not numbers:
         return [], 0
-    chosen = columns_of([call.index for call in calls]) if columns is None else columns
+    chosen = columns_of([call.index for call in calls], most=most)
     several = len({made_by for made_by, _ in numbers}) > 1
     kept = sorted(numbers, key=lambda key: -len(numbers[key]))[:MOST_SERIES]
     return [

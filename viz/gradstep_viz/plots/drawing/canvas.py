@@ -30,6 +30,15 @@ class Box(NamedTuple):
     height: float
 
 
+class Swatch(NamedTuple):
+    """A colour and a sign, as a legend shows them; ``veil`` is the part that the ground covers."""
+
+    fill: str
+    sign: str = ""
+    ink: str = "ink"
+    veil: float = 0.0
+
+
 class Canvas:
     """A sheet; ``colours`` are those of its theme, by token.
 
@@ -81,26 +90,24 @@ class Canvas:
             fontweight="bold" if bold else "normal", ha=align, va="baseline",
         )  # fmt: skip
 
-    def swatch(self, box: Box, fill: str, sign: str = "", ink: str = "ink") -> None:
-        """Show a colour and a sign, as in a legend; the sign / hatches it."""
+    def swatch(self, box: Box, swatch: Swatch) -> None:
+        """Show a colour and a sign."""
         from matplotlib.patches import Rectangle  # with the axes
 
         axes = self._overlay
         x, y, width, height = box
+        fill, sign, ink, veil = swatch
         paint = self.colours[ink]
-        hatch = "////" if sign == "/" else None
-        # the colours of a pattern do not follow the reader's theme
-        colour = "none" if hatch else self.colours[fill]
-        axes.add_patch(
-            Rectangle(
-                (x, y), width, height, facecolor=colour, edgecolor=paint, linewidth=0,
-                hatch=hatch,
+        for colour, alpha in ((fill, 1.0), ("bg", veil)):
+            axes.add_patch(
+                Rectangle(
+                    (x, y), width, height, facecolor=self.colours[colour], linewidth=0, alpha=alpha
+                )
             )
-        )  # fmt: skip
         middle = x + width / 2, y + height / 2
         if sign == "_":
             axes.hlines([middle[1]], x, x + width, colors=paint, linewidth=1.2)
-        elif sign and hatch is None:
+        elif sign:
             axes.scatter(*middle, s=30, marker=sign, color=paint, linewidths=1.4)
 
     @cached_property
@@ -147,7 +154,6 @@ _SETTINGS: Final[dict[str, Any]] = {
     "svg.id": None,
     "pdf.fonttype": 42,
     "path.simplify": False,
-    "hatch.linewidth": 0.6,
 }
 
 

@@ -22,6 +22,8 @@ ROOM_FOR_MARKS: Final = 7.0
 """Pixels of a row that marks need; in lower rows there are colours only."""
 NEAR: Final = 9.0
 """Pixels within which marks in a row are one mark."""
+VEIL: Final = 0.65
+"""How much of the ground lies over calls that were not recorded."""
 PLAIN: Final = "s1"
 """The shade of sizes that are not to be told apart."""
 
@@ -45,17 +47,28 @@ JUMP: Final = Mark("", "^", "alert", "jump")
 
 
 def fills_of(shown: Map, shading: Shading | None) -> tuple[Ints, list[str]]:
-    """Return the colour of each cell, as a place in a list of tokens."""
-    tokens = ["bg", "card", *(MARKS[state].fill for state in MARKS)]
-    fills = np.where(shown.states == State.UNRECORDED, 1, 0)
+    """Return the colour of each cell, as a place in a list of tokens; a call that was not recorded
+    has that of the one before."""
+    tokens = ["bg", *(MARKS[state].fill for state in MARKS)]
+    before = last_recorded(shown)
+    states, values = shown.states[:, before], shown.values[:, before]
+    fills = np.zeros_like(states)
     for at, state in enumerate(MARKS):
-        fills[shown.states == state] = 2 + at
-    sizes = shown.states == State.SIZE
+        fills[states == state] = 1 + at
+    sizes = states == State.SIZE
     if shading is None:
         fills[sizes] = len(tokens)
         return fills, [*tokens, PLAIN]
-    fills[sizes] = len(tokens) + shading.of(shown.values[sizes])
+    fills[sizes] = len(tokens) + shading.of(values[sizes])
     return fills, [*tokens, *shade_tokens(shading.count)]
+
+
+def last_recorded(shown: Map) -> Ints:
+    """Return for each column the last one up to it with a call that was recorded, or itself."""
+    columns = np.arange(shown.states.shape[1])
+    known = (shown.states != State.UNRECORDED).any(axis=0)
+    before = np.maximum.accumulate(np.where(known, columns, -1))
+    return np.where(before < 0, columns, before)
 
 
 def draw_cells(canvas: Canvas, axes: Axes, box: Box, shown: Map, shading: Shading | None) -> None:
@@ -81,10 +94,7 @@ def draw_cells(canvas: Canvas, axes: Axes, box: Box, shown: Map, shading: Shadin
             _draw_marks(canvas, axes, box, shown.states == state, mark)
         _draw_marks(canvas, axes, box, shown.jumps, JUMP)
     for start, end in runs_of((shown.states == State.UNRECORDED).all(axis=0)):
-        axes.axvspan(
-            start, end, facecolor="none", edgecolor=canvas.colours["line"], hatch="////",
-            linewidth=0, zorder=2.5,
-        )  # fmt: skip
+        axes.axvspan(start, end, color=canvas.colours["bg"], alpha=VEIL, linewidth=0, zorder=2.5)
 
 
 def _painted(canvas: Canvas, fills: Ints, tokens: list[str]) -> NDArray[np.uint8]:

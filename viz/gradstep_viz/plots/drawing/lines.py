@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep_viz.plots.columns import Columns
 from gradstep_viz.plots.drawing.canvas import Canvas
 from gradstep_viz.plots.drawing.cells import runs_of
 from gradstep_viz.plots.drawing.palette import LINES, MARKERS
-from gradstep_viz.plots.series import Quantity, Series
+from gradstep_viz.plots.series import FORMATS, SPREAD, Quantity, Series
 from gradstep_viz.plots.sizes import Numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SPREAD: Final = 30.0
-"""Where the largest number is so many times the smallest, the scale is logarithmic."""
 FEW: Final = 60
 """So few points are drawn each."""
-FORMATS: Final[dict[Quantity, Callable[[float], str]]] = {
-    "loss": format_number,
-    "memory": lambda value: format_bytes(int(value)),
-    "time": format_seconds,
-}
 
 
 def draw_lines(
@@ -111,6 +103,11 @@ def _scale(axes: Axes, series: Sequence[Series], quantity: Quantity) -> None:
     else:
         axes.locator_params(axis="y", nbins=5)
     write = FORMATS[quantity]
+    low, high = axes.get_ylim()
+    ticks = [tick for tick in axes.yaxis.get_majorticklocs() if low <= tick <= high]
+    if len({write(tick) for tick in ticks}) < len(ticks):  # such as 1.1014 and 1.1016
+        digits = next(d for d in range(4, 18) if len({f"{t:.{d}g}" for t in ticks}) == len(ticks))
+        write = f"{{:.{digits}g}}".format
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
 
 

@@ -3,14 +3,16 @@ it, and what the colours mean."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from gradstep.text import plural
 from gradstep_viz.picture.formatting import shorten
-from gradstep_viz.plots.contents import Contents, Panel
+from gradstep_viz.plots.contents import SAID, Contents, Panel
 from gradstep_viz.plots.drawing import beside, cells, lines
-from gradstep_viz.plots.drawing.canvas import Box, Canvas
+from gradstep_viz.plots.drawing.canvas import Box, Canvas, Swatch
 from gradstep_viz.plots.drawing.palette import LINES, MARKERS, shade_tokens
+from gradstep_viz.plots.maps import Map
 from gradstep_viz.plots.sizes import State
 from gradstep_viz.theme import CHARACTER_WIDTH, MARGIN, MUTED_SIZE, TITLE_SIZE, Tokens
 
@@ -18,16 +20,7 @@ WIDTH: Final = 1000.0
 SIDE: Final = 210.0
 LONGEST_NAME: Final = 34
 GAP: Final = 30.0
-
-SAID: Final = {
-    None: "rms of .grad when the call ended",
-    "rms": "rms of .grad when the call ended",
-    "nan": "NaN and Inf in .grad when the call ended",
-    "update": "rms of the last update / rms of the leaf",
-    "loss": "loss",
-    "memory": "memory in use when the call ended",
-    "time": "time of the call, without what watching it took",
-}
+_LEGEND_LINE: Final = 20.0
 
 
 def draw(contents: Contents, colours: Tokens, *, vector: bool) -> Canvas:
@@ -48,8 +41,13 @@ class _Sheet:
         panel_height = 110.0 if shown is not None else 300.0
         top = 30.0 + 17 * (1 + len(contents.remarks))
         height = top + sum(panel_height + 34 for _ in contents.panels)
+        self.legend: list[_Entry] = []
+        self.legend_room = self.main if contents.flow else WIDTH - MARGIN - self.left
         if shown is not None:
-            height += 22 + self.map_height + 68
+            has_marks = self.map_height / len(self.names) >= cells.ROOM_FOR_MARKS
+            self.legend = _legend_of(contents, shown, has_marks)
+            lines_of_legend = _lines_of(self.legend, self.legend_room)
+            height += 22 + self.map_height + 68 + (lines_of_legend - 1) * _LEGEND_LINE
         else:
             height += 20
         self.canvas = Canvas(WIDTH, height, colours, vector=vector)
@@ -119,47 +117,74 @@ class _Sheet:
     def _draw_legend(self, y: float) -> None:
         """Explain the shades, and the marks that occur."""
         canvas, contents = self.canvas, self.contents
-        shown = contents.map
-        assert shown is not None
-        x = self.left
-
-        def swatch(fill: str, sign: str = "", ink: str = "ink") -> None:
-            nonlocal x
-            canvas.swatch(Box(x, y - 10, 12, 12), fill, sign, ink)
-            x += 12
-
-        def say(text: str) -> None:
-            nonlocal x
-            canvas.text(x + 5, y, text, "mute", MUTED_SIZE)
-            x += 5 + len(text) * CHARACTER_WIDTH * MUTED_SIZE + 18
-
-        if contents.shading is not None:
-            low, high = contents.shading.ends
-            canvas.text(x, y, low, "mute", MUTED_SIZE)
-            x += len(low) * CHARACTER_WIDTH * MUTED_SIZE + 5
-            for token in shade_tokens(contents.shading.count):
-                swatch(token)
-            say(high)
-        elif (shown.states == State.SIZE).any():
-            swatch(cells.PLAIN)
-            say("finite")
-        for state, mark in cells.MARKS.items():
-            if (shown.states == state).any():
-                swatch(mark.fill, mark.sign, mark.ink)
-                unknown = state is State.NONE and contents.what == "update"
-                say("the update is not known" if unknown else mark.said)
-        if shown.jumps.any() and self.map_height / len(self.names) >= cells.ROOM_FOR_MARKS:
-            swatch("bg", cells.JUMP.sign, cells.JUMP.ink)
-            say("jump: ten times the ten before")
-        if (shown.states == State.UNRECORDED).any():
-            swatch("card", "/", "line")
-            say("not recorded")
-        if (shown.among > 1).any():
-            say("of several, a cell shows the worst")
+        x, top = self.left, y
+        for entry in self.legend:
+            if x > self.left and x + entry.width > self.left + self.legend_room:
+                x, y = self.left, y + _LEGEND_LINE
+            canvas.text(x, y, entry.before, "mute", MUTED_SIZE)
+            at = x + _wide(entry.before)
+            for swatch in entry.swatches:
+                canvas.swatch(Box(at, y - 10, 12, 12), swatch)
+                at += 12
+            canvas.text(at + 5, y, entry.said, "mute", MUTED_SIZE)
+            x += entry.width
         x = self.left + self.main + GAP
         for number, line in enumerate(contents.flow):
-            swatch("bg", MARKERS[number % len(MARKERS)], LINES[number % len(LINES)])
-            say(f"{line.call.index:,}")
+            said = f"{line.call.index:,}"
+            mark = Swatch("bg", MARKERS[number % len(MARKERS)], LINES[number % len(LINES)])
+            canvas.swatch(Box(x, top - 10, 12, 12), mark)
+            canvas.text(x + 17, top, said, "mute", MUTED_SIZE)
+            x += _Entry([mark], said).width
+
+
+class _Entry(NamedTuple):
+    """What one or several swatches mean, with a word before them."""
+
+    swatches: Sequence[Swatch]
+    said: str
+    before: str = ""
+
+    @property
+    def width(self) -> float:
+        return _wide(self.before) + 12 * len(self.swatches) + 5 + _wide(self.said) + 18
+
+
+def _wide(text: str) -> float:
+    return len(text) * CHARACTER_WIDTH * MUTED_SIZE + 5 if text else 0.0
+
+
+def _legend_of(contents: Contents, shown: Map, has_marks: bool) -> list[_Entry]:
+    entries = []
+    if contents.shading is not None:
+        low, high = contents.shading.ends
+        shades = [Swatch(token) for token in shade_tokens(contents.shading.count)]
+        entries.append(_Entry(shades, high, low))
+    elif (shown.states == State.SIZE).any():
+        entries.append(_Entry([Swatch(cells.PLAIN)], "finite"))
+    for state, mark in cells.MARKS.items():
+        if (shown.states == state).any():
+            unknown = state is State.NONE and contents.what == "update"
+            said = "the update is not known" if unknown else mark.said
+            entries.append(_Entry([Swatch(mark.fill, mark.sign, mark.ink)], said))
+    if shown.jumps.any() and has_marks:
+        said = "jump: ten times the ten before"
+        entries.append(_Entry([Swatch("bg", cells.JUMP.sign, cells.JUMP.ink)], said))
+    if (shown.states == State.UNRECORDED).any():
+        said = "pale: not recorded, as the call before"
+        entries.append(_Entry([Swatch(cells.PLAIN, veil=cells.VEIL)], said))
+    if (shown.among > 1).any():
+        entries.append(_Entry([], "of several, a cell shows the worst"))
+    return entries
+
+
+def _lines_of(entries: Sequence[_Entry], room: float) -> int:
+    """Return how many lines entries take."""
+    x, lines = 0.0, 1
+    for entry in entries:
+        if x and x + entry.width > room:
+            x, lines = 0.0, lines + 1
+        x += entry.width
+    return lines
 
 
 def _height(rows: int) -> float:
