@@ -1,5 +1,6 @@
 """The variables of the program that results of ops are assigned to: ``z`` of ``z = mu + noise``,
-and those that hold them: ``u_t`` of ``u_t = derivative(u, t)``, where the op ran elsewhere."""
+and those that hold them: ``u_t`` of ``u_t = derivative(u, t)``, where the op ran elsewhere; and how
+it writes what has no variable."""
 
 from __future__ import annotations
 
@@ -11,10 +12,37 @@ from itertools import groupby
 from typing import Final, NamedTuple
 
 from gradstep.capturing.names import Names
-from gradstep.capturing.statement import tree_of
+from gradstep.capturing.statement import given_at, tree_of
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Round, Source
 from gradstep.records import Node, Tensor, resolve
+
+
+def _given_expressions(build: GraphBuilder, modules: set[str]) -> dict[int, str]:
+    """Return how the program writes the constants that no variable holds, where an op or a module
+    is given nothing else: ``fake.detach()`` of ``discriminator(fake.detach())``."""
+    nameless = {
+        id
+        for id, kind in enumerate(build.kinds)
+        if kind == "constant" and id not in build.variables
+    }
+    given: dict[int, list[tuple[int, int]]] = {}
+    ends = zip(build.edge_kinds, build.edge_sources, build.edge_targets, build.edge_input_nrs,
+               strict=True)  # fmt: skip
+    for kind, source, target, place in ends if nameless else ():
+        if kind == "value":
+            given.setdefault(target, []).append((source, place))
+    known: dict[int, str] = {}
+    of_parameters = {id for id, kind in enumerate(build.kinds) if kind == "parameter"}
+    for op, inputs in sorted(given.items()):
+        (id, place), *others = [one for one in inputs if one[0] not in of_parameters] or [(-1, 0)]
+        if id < 0:
+            of_parameters.add(op)  # as a weight that is transposed
+        elif not others and id in nameless and id not in known:
+            inside = modules.union(build.scopes[op].split("."))
+            if text := given_at(build.sources.get(op), inside, build.names[op], place):
+                known[id] = text
+    return known
 
 
 class _Statement(NamedTuple):
@@ -37,6 +65,7 @@ def add_results(
     ops = (id for id, half in enumerate(build.halves) if half == "forward")
     build.results = {id: name for id, name in held.items() if id not in build.rounds}
     build.results |= _assigned_results(ops, build.sources, build.rounds, build.scopes)
+    build.results |= _given_expressions(build, {*names.modules})
     for root in roots:  # of a statement that has it drawn, the result is a picture
         maker, _ = resolve(root.edge)
         if maker is not None and not names.of(root) and (id := forward_of(maker)) is not None:

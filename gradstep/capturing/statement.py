@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from linecache import getline, getlines
 from typing import Final, NamedTuple
@@ -75,6 +75,30 @@ def operands_of(node: ast.AST, op: str) -> list[ast.expr] | None:
         case ast.Call(func=ast.Attribute(attr=name, value=value), args=args) if name == op:
             return args if ast.unparse(value) in _LIBRARIES else [value, *args]
     return None
+
+
+def given_at(source: Source | None, modules: Container[str], op: str, place: int) -> str:
+    """Return how a line writes what it gives to the one of ``modules`` that it calls, or else to
+    the op ``op`` at a place; "" where that is unknown, or long."""
+    written: ast.expr | str = ""
+    for node in () if source is None else nodes_on(source):
+        match node:
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[given, *_]):
+                written = given if name in modules else written
+    if not written and (operation := operation_at(source, op)) is not None:
+        written = "".join(operation.operands[place : place + 1])
+        written = ast.parse(written, mode="eval").body if written else ""
+    match written:
+        case ast.Call(func=ast.Attribute(value=value, attr="detach")):
+            text = f"{ast.unparse(value)} (detached)"
+        case ast.expr():
+            text = ast.unparse(written)
+        case _:
+            text = ""
+    return text if len(text) <= LONGEST_GIVEN and "..." not in text else ""
+
+
+LONGEST_GIVEN: Final = 24
 
 
 _LIBRARIES: Final = (

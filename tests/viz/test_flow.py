@@ -193,6 +193,26 @@ z = mixed(hidden) * 2; y = z.sin()
 loss = y.pow(2).mean()
 loss.backward()
 """,
+    "side_by_side": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Expert(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(4, 8), nn.Linear(8, 4)
+    def forward(self, x):
+        return self.down(torch.relu(self.up(x)))
+maker, critic = nn.Linear(2, 4), nn.Sequential(nn.Linear(4, 4), nn.Tanh())
+experts = nn.ModuleList(Expert() for _ in range(3))
+made = maker(torch.ones(6, 2))
+judged = critic(made.detach())
+total = judged.sum() * 0
+for number, expert in enumerate(experts):
+    total = total + expert(judged[number:]).sum()
+loss = total.pow(2).mean()
+loss.backward()
+""",
     "plain": """
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -693,3 +713,29 @@ def test_parameters_that_are_counted_above_stand_in_parentheses(folder: Path) ->
     again = [row for row in gan.rows if row.parameters and not row.own and row.kind == "row"]
     assert again
     assert {f"({count(row.parameters)})" for row in again} <= texts
+
+
+def test_an_input_without_a_variable_is_called_as_the_program_writes_it(folder: Path) -> None:
+    inputs = [row.name for row in draw("side_by_side", folder).rows if row.kind == "input"]
+    assert inputs == ["made (detached)"]
+
+
+def test_rounds_side_by_side_are_told_from_those_in_series(folder: Path) -> None:
+    drawn = draw("side_by_side", folder)
+    assert [row.badge for row in drawn.rows if row.badge] == ["∥ 3"]
+    assert drawn.row("up").shapes_in == [(6, 4), (5, 4), (4, 4)]
+    assert "4…6×4" in {words.text for row in drawn.picture.rows for words in row.words}
+    assert not any(row.is_state for row in drawn.rows)
+    series = draw("unrolled", folder).rows
+    assert [row.badge for row in series if row.badge] == ["× 20"]
+
+
+def test_lines_into_a_loop_are_as_wide_as_in_its_first_round_and_out_as_in_its_last(
+    folder: Path,
+) -> None:
+    drawn = draw("unrolled", folder)
+    rows, sizes = drawn.rows, {}
+    for link in drawn.picture.table.links:
+        sizes[rows[link.source].kind_text, rows[link.target].kind_text] = link.size
+    (gradients,) = [row.gradients for row in rows if row.kind_text == "tanh"]
+    assert sizes["tanh", "Linear"] == gradients[-1]

@@ -305,8 +305,8 @@ class Origins:
         """Return what ``forward`` of the outermost module calls a tensor that it was given, ""
         where none was."""
         known, module, place = self._given.get(id(tensor), _NOT_GIVEN)
-        if known is None or known() is not tensor:
-            return ""
+        if known is None or known() is not tensor or module.__module__.startswith("torch.nn"):
+            return ""  # what PyTorch calls it is no name
         if isinstance(place, str):
             return place
         usual = _parameters_of(attribute_of(module, "forward"))

@@ -134,8 +134,9 @@ class Facts:
         if node in self.leaves:
             return
         graph, kind = self.graph, self.graph.kinds[node]
+        name = graph.variables.get(node) or graph.results.get(node, "")
         self.leaves[node] = Leaf(
-            node, graph.variables.get(node, ""), graph.shapes[node], kind in PARAMETER_KINDS,
+            node, name, graph.shapes[node], kind in PARAMETER_KINDS,
             kind in ("leaf", "parameter"), graph.details[node],
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
-from math import ceil, inf, log2, prod
+from math import ceil, inf, prod, sqrt
 from typing import Final, NamedTuple
 
 from gradstep.graph.model import Shape
@@ -197,7 +197,7 @@ class _Layout:
         dots = [at for at, row in enumerate(rows) if row.has_dot]
         ends = [(link.source, link.target) for link in table.links]
         weights = {
-            at: 1 + log2(1 + prod(row.shapes_out[0] or ()))
+            at: 1 + sqrt(prod(row.shapes_out[0] or ()))
             for at, row in enumerate(rows)
             if row.shapes_out
         }
@@ -538,7 +538,7 @@ class _Layout:
         kind = row.kind_text if row.name else ""
         free = room - width_of(row.name or row.kind_text, bold=True) - self._badge_width(row.badge)
         texts = _texts_of(kind, row)
-        needed = width_of(f"  {texts[-1]}") + 8 if texts[-1] else 0
+        needed = width_of(f"  {kind}") + 8 if kind else 0
         noted = width_of(f"  {texts[-2]}") + 8 if row.note else needed
         marks = self._marks(row, (free - noted, free - needed))
         badge = sum(map(self._badge_width, (row.badge, *marks)))
@@ -643,7 +643,7 @@ class _Layout:
         return Dot(x, y, "full" if row.parameters else "hollow", tone, row.is_residual)
 
     def _shape(self, shapes: Sequence[Shape | None]) -> str:
-        return self._shape_text(shapes[0]) if shapes and shapes[0] else ""
+        return shape_text(shapes, 1 if self._batch else 0)
 
     def _in(self, row: Row, columns: _Columns) -> str:
         """Return the shape of what comes in; "" where that of the result is the same and its room
@@ -659,15 +659,7 @@ class _Layout:
             return f"= {row.value}"
         if not row.shapes_out or row.shapes_out[0] is None:
             return ""
-        if row.is_scalar:
-            return "scalar"
-        return self._shape_text(row.shapes_out[0])
-
-    def _shape_text(self, shape: Shape | None) -> str:
-        sizes = shape or ()
-        if self._batch and len(sizes) > 1:
-            sizes = sizes[1:]
-        return "×".join(map(str, sizes))
+        return "scalar" if row.is_scalar else self._shape(row.shapes_out)
 
     def _shut(self) -> list[str]:
         """Say what is inside of what is shut, once for each kind of which none is open."""
@@ -707,6 +699,8 @@ class _Layout:
             marks.append("● has parameters, ○ has none.")
         if any(row.badge for row in rows):
             marks.append("× N: a column or a point for each round, the first at the left.")
+            if any(row.badge.startswith("∥") for row in rows):
+                marks.append("∥: side by side.")
         if any(row.parameters and not row.own for row in rows if row.kind == "row"):
             marks.append("( ): counted above.")
         if any(row.is_recomputed for row in rows) and self._columns.saved:
@@ -726,10 +720,12 @@ def _texts_of(kind: str, row: Row) -> tuple[str, ...]:
     detailed = f"{kind} {row.details}".strip()
     whole = f"{detailed} {row.with_text}".strip()
     first = f"{kind.partition(',')[0]}, …" if "," in kind else kind
+    short = "shared" if row.note.startswith("shared") else row.note
     return tuple(
         " · ".join(filter(None, texts))
         for texts in (
-            (whole, row.note), (operands, row.note), (operands,), (kind, row.note), (first,),
+            (whole, row.note), (operands, row.note), (operands, short), (operands,),
+            (kind, short), (first,),
         )
     )  # fmt: skip
 
@@ -744,7 +740,7 @@ def _common_size(rows: Sequence[Row]) -> int:
     shapes = [
         shape
         for row in rows
-        for shape in (*row.shapes_in[:1], *row.shapes_out[:1])
+        for shape in (*row.shapes_in, *row.shapes_out)
         if shape is not None and prod(shape) != 1 and not row.is_scalar
     ]
     firsts = {shape[0] for shape in shapes if shape}
@@ -763,6 +759,24 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             spans.append([number, number])
     return ",".join(str(one) if one == other else f"{one}–{other}" for one, other in spans)
+
+
+def shape_text(shapes: Sequence[Shape | None], skip: int = 0) -> str:
+    """Write a shape without its first ``skip`` sizes; of several those that the first size takes.
+
+    >>> shape_text([(2, 3)]), shape_text([(7, 16), (22, 16)]), shape_text([(7, 16)], 1)
+    ('2×3', '7…22×16', '16')
+    """
+    known = [shape for shape in shapes if shape]
+    if not known:
+        return ""
+    rest = [*known[0][1:]]
+    if skip and rest:
+        return "×".join(map(str, rest))
+    firsts = [shape[0] for shape in known]
+    if min(firsts) < max(firsts) and all([*shape[1:]] == rest for shape in known):
+        return "×".join([f"{min(firsts)}…{max(firsts)}", *map(str, rest)])
+    return "×".join(map(str, known[0]))
 
 
 def size_text(size: Size) -> str:

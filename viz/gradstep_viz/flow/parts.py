@@ -107,8 +107,8 @@ class Ops:
 
 
 class PartBuilder:
-    """Builds the tree of parts; with ``by_shape``, what gives results of another shape is not
-    alike, and without ``folds`` nothing is put into one fold."""
+    """Builds the tree of parts; with ``by_shape``, what gives results of another shape, but for the
+    first size, is not alike, and without ``folds`` nothing is put into one fold."""
 
     def __init__(self, ops: Ops, sick: Sequence[int], *, by_shape: bool, folds: bool) -> None:
         assert ops.units is not None
@@ -358,6 +358,7 @@ class PartBuilder:
             if kind == "module" and not inside:
                 key = (key, *(self._units.stems[unit] for unit in units))
         shape = self._ops.shape(units[-1]) if self._by_shape and units else None
+        shape = shape and (shape[1:] or shape)  # how many there are may differ
         states = {one.state for one in inside} if inside else {self._state_of(units)}
         state = max(states)
         whole = key, shape, state

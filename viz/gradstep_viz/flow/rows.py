@@ -461,6 +461,7 @@ class _Writer:
         self._round_count = [1] * len(facts.units)
         self._panel_of = [0] * len(facts.units)
         self._panels = 0
+        self._parallel: set[int] = set()
         self._counted: set[int] = set()
         self._users: dict[int, list[Row]] = {}
         self._uses = Counter[int]()
@@ -548,7 +549,11 @@ class _Writer:
         self._header(parts, depth, front, panel, header)
         at = len(self._rows) - 1
         counts = sorted({len(part.children) for part in parts})
-        self._rows[at].badge = f"× {' … '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))}"
+        if self._are_parallel(rounds):
+            self._parallel.add(panel)
+        sign = "∥" if panel in self._parallel else "×"
+        numbers = map(str, dict.fromkeys((counts[0], counts[-1])))
+        self._rows[at].badge = f"{sign} {' … '.join(numbers)}"
         if around and rounds[0].kind != "module":
             row, what = self._rows[at], self._rows[at].name
             self._name(row, around, around, front)
@@ -558,6 +563,16 @@ class _Writer:
         inner = (_fronts(rounds) if rounds[0].children else ()) or _fronts(around) or front
         for beside in self._beside(rounds) if rounds[0].children else [rounds]:
             self._write(_in_order(beside), depth + 1, inner, panel, at)
+
+    def _are_parallel(self, rounds: Sequence[Part]) -> bool:
+        """Tell whether rounds stand side by side: what one gives another is only summed up."""
+        last = [{*one.children[-1].units} if len(one.children) > 1 else set() for one in rounds]
+        number = {unit: at for at, one in enumerate(rounds) for unit in one.units}
+        return all(
+            number.get(source, at) == at or (unit in last[at] and source in last[number[source]])
+            for unit, at in number.items()
+            for source in self._units.inputs[unit]
+        )
 
     def _row(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -591,9 +606,10 @@ class _Writer:
         row.gradients = [None if out < 0 else self._facts.gradients[out] for out in outs]
         if self._facts.others:
             row.others = [None if out < 0 else self._facts.others[out] for out in outs]
-        row.shapes_in = self._shapes_in(typical)
+        ins = [shape for one in rounds for shape in self._shapes_in(one)]
+        row.shapes_in = list(dict.fromkeys(ins)) if self._shapes_in(typical) else []
         shapes = [self._facts.ops.shape(out) for out in outs if out >= 0]
-        row.shapes_out = shapes[:1]
+        row.shapes_out = list(dict.fromkeys(shapes))
         row.is_scalar = bool(shapes) and prod(shapes[0] or ()) == 1
         row.alike = typical.module
         if typical.opens:
@@ -612,14 +628,21 @@ class _Writer:
         """Tell whether a module that has layers adds what it was given to what they make."""
         if part.kind != "module" or not part.opens or not self._facts.parameters(part.units):
             return False
-        inputs, inside = self._units.inputs, set(part.units)
-        given = {one for unit in part.units for one in inputs[unit]} - inside
-        mains = self._facts.ops.heads.mains
-        return any(
-            len(inputs[unit]) > 1 and any({one, mains[one]} & given for one in inputs[unit])
-            for unit in part.units
-            if self._units.stems[unit].startswith("add")
-        )
+        front = len(part.label) + 1
+        behind: dict[int, tuple[set[int], set[str]]] = {}  # of what, and by which parts, it is made
+        for unit in part.units:
+            ways = [behind.get(one, ({one}, set())) for one in self._units.inputs[unit]]
+            if len(ways) == 2 and self._units.stems[unit].startswith("add"):
+                (given, few), (other, many) = sorted(ways, key=lambda way: len(way[1]))
+                is_one_part = len(few) == 1 and not few & many
+                if given & other and many and (not few or is_one_part):
+                    return True
+            by = {self._units.scopes[unit][front:].partition(".")[0]} - {""}
+            made_of, made_by = set[int](), by
+            for of, parts in ways:
+                made_of, made_by = made_of | of, made_by | parts
+            behind[unit] = made_of, made_by
+        return False
 
     def _header(
         self, parts: Sequence[Part], depth: int, front: tuple[str, ...], panel: int, header: int
@@ -714,6 +737,8 @@ class _Writer:
         """List the ops of a statement, without those that serve others."""
         stems = self._units.stems
         names = _as_called([stems[unit] for unit in self._facts.ops.heads_among(units)])
+        if Counter(names) == _ROTATION:
+            return "rotary embedding"
         runs = (
             list(Counter(names).items()) if len(names) > MOST_OPS else [(name, 1) for name in names]
         )
@@ -822,11 +847,15 @@ class _Writer:
                 if not facts.leaves[leaf].is_parameter:
                     readers.setdefault(leaf, set()).add(self._place[unit])
         fed = {
-            self._place[unit]
+            (self._place[unit], self._round[unit])
             for unit, sources in enumerate(self._units.inputs)
             for source in sources
-            if self._place[source] != self._place[unit] and not self._is_next_round(source, unit)
+            if self._place[source] != self._place[unit]
         }
+        rounds: dict[tuple[int, int], set[int]] = {}  # in which a row reads a leaf
+        for unit, leaves in facts.read.items():
+            for leaf in leaves:
+                rounds.setdefault((leaf, self._place[unit]), set()).add(self._round[unit])
         before: dict[int, list[Row]] = {}
         started: set[int] = set()
 
@@ -836,14 +865,17 @@ class _Writer:
 
         for leaf, places in sorted(readers.items(), key=order):
             known, place = facts.leaves[leaf], min(places)
-            starts = place not in fed and place not in started and bool(known.shape)
-            own = known.has_gradient or (
-                starts and len(first_reader) < MOST_INPUTS and bool(known.name or not first_reader)
-            )
+            starts = place not in started and bool(known.shape)
+            starts &= any((place, one) not in fed for one in rounds[leaf, place])
+            own = known.has_gradient or (starts and len(first_reader) < MOST_INPUTS)
             if own and place >= 0:
                 started.add(place)
                 first_reader[leaf] = place
-                before.setdefault(place, []).append(self._input(leaf))
+                at, panel = place, self._rows[place].panel
+                around = self._rows[at].header if rounds[leaf, place] == {0} else -1
+                while panel and around >= 0 and self._rows[around].panel == panel:
+                    at, around = around, self._rows[around].header  # for the first round alone
+                before.setdefault(at, []).append(self._input(leaf))
             elif known.name:
                 for at in places:
                     self._with(self._rows[at], known.name)
@@ -1072,32 +1104,48 @@ class _Writer:
     def _links(self) -> list[Link]:
         """Link the rows, by what ops read; what one round gives to the next is not shown."""
         place, flows = self._place, self._facts.flows
-        found: dict[tuple[int, int], Size | None] = {}
-        layers = {row.panel for row in self._rows if row.each}
-        round_of: dict[tuple[int, int], int] = {}  # the first one tells
+        found: dict[tuple[int, int], dict[int, Size | None]] = {}  # by the round
+        carried: set[int] = set()  # rows that read what the round before made
+        layers = {row.panel for row in self._rows if row.each} | self._parallel
         for unit, sources in enumerate(self._units.inputs):
             for source in sources:
                 one, other = place[source], place[unit]
                 if one >= 0 and self._is_next_round(source, unit):
                     row = self._rows[one]
                     row.is_state |= row.panel not in layers
+                    if row.is_state:
+                        carried.add(other)
                     continue
                 if one < 0 or one >= other:
                     continue
-                size, number = flows.get((unit, source)), self._round[unit]
-                first = round_of.setdefault((one, other), number)
-                known = found.get((one, other))
-                if (one, other) not in found or number < first or known is None:
-                    found[one, other], round_of[one, other] = size, min(first, number)
-                elif size is not None and number == first:
-                    found[one, other] = largest((known, size))
+                inside = self._round[unit] if self._panel_of[unit] else self._round[source]
+                known = found.setdefault((one, other), {})
+                sizes = [size for size in (known.get(inside), flows.get((unit, source))) if size]
+                known[inside] = largest(sizes)
         for at, row in enumerate(self._rows):
             if row.kind == "input":
                 for unit, leaves in self._facts.read.items():
                     if row.leaf in leaves and place[unit] > at:
                         size = self._facts.given.get((unit, row.leaf))
-                        found.setdefault((at, place[unit]), size)
-        return [Link(*ends, size) for ends, size in sorted(found.items(), key=lambda one: one[0])]
+                        found.setdefault((at, place[unit]), {self._round[unit]: size})
+        fed = {target for _, target in found}
+        for at in carried - fed:
+            self._with(self._rows[at], "state")
+        return [Link(*ends, self._size_of(*ends, found[ends])) for ends in sorted(found)]
+
+    def _size_of(self, source: int, target: int, sizes: Mapping[int, Size | None]) -> Size | None:
+        """Return the size that a link has, of those in the rounds where a gradient flows: into a
+        panel that of the first, out of it that of the last, and inside as far as it is between."""
+        known = sorted(number for number, size in sizes.items() if size is not None)
+        if not known:
+            return None
+        panel = self._rows[source].panel
+        if panel and panel == self._rows[target].panel:
+            rows = [at for at, row in enumerate(self._rows) if row.panel == panel and row.has_dot]
+            at = rows.index(source) * len(known) // len(rows)
+        else:
+            at = -1 if len(self._rows[source].rounds) > 1 else 0
+        return sizes[known[at]]
 
     def _notes(self) -> None:
         """Mark the rows in which NaN starts, and where gradients end."""
@@ -1168,6 +1216,7 @@ _BEFORE_SOFTMAX: Final = (
     "where",
     "expand",
 )
+_ROTATION: Final = Counter(mul=2, slice=2, add=1, neg=1, cat=1)
 _AFTER_SOFTMAX: Final = ("dropout", "native_dropout", "mul", "bmm", "matmul")
 
 

@@ -3,10 +3,8 @@ readers, and as the one sentence that stands in for it where it cannot be seen."
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
-from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes
 from gradstep.text import plural
 from gradstep_viz.flow.lane_rows import HIDDEN, LaneRow, draw_row
@@ -16,6 +14,7 @@ from gradstep_viz.flow.layout import (
     FlowPicture,
     extremes_text,
     parameters_text,
+    shape_text,
     size_text,
 )
 from gradstep_viz.flow.rows import Row
@@ -90,7 +89,7 @@ def _cells(row: Row) -> tuple[str, ...]:
         name += f" {MARKS[one][0]}{' inside' if one in row.hidden else ''}"
     if row.note:
         name += f" {'!' if row.tone == 'alert' else '·'} {row.note}"
-    ins, out = (_shape(shapes) for shapes in (row.shapes_in, row.shapes_out))
+    ins, out = (shape_text(shapes) for shapes in (row.shapes_in, row.shapes_out))
     shape = f"{ins} → {out}" if ins and out else out
     if row.value:
         shape = f"= {' | '.join(filter(None, (row.value, row.other_value)))}"
@@ -110,10 +109,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         gradient,
         format_bytes(row.saved) if row.saved else "recomputed" if row.is_recomputed else "",
     )
-
-
-def _shape(shapes: Sequence[Shape | None]) -> str:
-    return "×".join(map(str, shapes[0])) if shapes and shapes[0] else ""
 
 
 def _lanes(picture: FlowPicture) -> list[str]:
