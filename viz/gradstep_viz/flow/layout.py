@@ -539,7 +539,7 @@ class _Layout:
         free = room - width_of(row.name or row.kind_text, bold=True) - self._badge_width(row.badge)
         texts = _texts_of(kind, row)
         needed = width_of(f"  {kind}") + 8 if kind else 0
-        noted = width_of(f"  {texts[-2]}") + 8 if row.note else needed
+        noted = width_of(f"  {kind} · {row.note}") + 8 if row.note else needed
         marks = self._marks(row, (free - noted, free - needed))
         badge = sum(map(self._badge_width, (row.badge, *marks)))
         title = cut(row.name or row.kind_text, room - badge, bold=True)
