@@ -56,7 +56,7 @@ class NoStep(Hindrance):
     is_known = False
     marks = "step", "zero_grad"
     helps = "call zero_grad() before backward() and step() after it"
-    says = "step() did not run, or only after zero_grad()"
+    says = "step() did not run, or only after zero_grad(), or something undid it"
 
 
 @dataclass(frozen=True)

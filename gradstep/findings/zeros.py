@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.fixes import initialized_at_random, with_operand, with_operation
@@ -101,7 +101,8 @@ class OneElement(Reason):
 
 @dataclass(frozen=True)
 class AtEnds(Reason):
-    """All results of a curve are exactly at its ends."""
+    """All results of a curve are exactly at its ends; ``inputs`` says between what numbers it is
+    given."""
 
     as_part = "at-ends"
     is_effect = True
@@ -109,9 +110,11 @@ class AtEnds(Reason):
     helps = "its inputs are too large: scale them down, or normalize the data"
     name: str
     ends: str
+    inputs: Range | None = field(default=None, compare=False)
 
     def text(self) -> str:
-        return f"the result of {self.name} is saturated, exactly {self.ends} everywhere"
+        given = "" if self.inputs is None else f"; its inputs are {self.inputs}"
+        return f"the result of {self.name} is saturated, exactly {self.ends} everywhere{given}"
 
 
 class _Multiplied(Reason):

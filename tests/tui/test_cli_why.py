@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -163,14 +164,17 @@ def test_a_unit_that_is_off_for_all_inputs_is_named(why: Why) -> None:
 
 
 def test_a_gradient_that_is_cleared_before_a_step_is_told_at_the_next_call(why: Why) -> None:
-    said = why(DEAD, "2.bias", code=0)
+    said = why(DEAD, "2.bias", "--call", "1", code=0)
     assert "nothing is wrong with" in said
     assert "2.bias did not change before the next call, and its .grad was cleared" in said
     assert "zero_grad() ran before step()" in said
 
 
 def test_a_leaf_that_a_step_changed_is_said_to_have_changed(why: Why) -> None:
-    assert "head.bias changed by rms" in why(NETWORK, "head.bias", code=0)
+    assert "head.bias changed by rms" in why(NETWORK, "head.bias", "--call", "1", code=0)
+    said = why(NETWORK, "head.bias", code=0)
+    assert "% of its size from call to call; its rms is" in said
+    assert "shrinks" not in said  # where the size is as it should be
 
 
 def test_a_nan_of_the_forward_pass_is_explained_with_the_row_that_made_it(why: Why) -> None:
@@ -259,3 +263,69 @@ def test_a_comparison_is_shown_as_it_is_written(why: Why, written: str, smooth: 
 
 def test_the_answer_calls_a_leaf_as_the_question_did(why: Why) -> None:
     assert "net.0.weight.grad" in why(DEAD, "net.0.weight")
+
+
+LEARNS = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+kept = net[0].weight.detach().clone()
+slow = [{"params": net[0].parameters(), "lr": 5e-6}, {"params": net[2].parameters()}]
+optimizer = OPTIMIZER
+x = torch.randn(16, 4)
+for step in range(24):
+    loss = ((net(x) - x[:, :1]) ** 2).mean() * FACTOR
+    loss.backward()
+    STEP
+"""
+SGD = "torch.optim.SGD(net.parameters(), lr=0.05)"
+STEP = "optimizer.step(); optimizer.zero_grad()"
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "factor", "step", "says"),
+    [
+        (SGD, "1", STEP, ""),
+        (SGD, "1", "optimizer.zero_grad()", "[unchanged]"),
+        (
+            SGD,
+            "1",
+            "optimizer.zero_grad(); optimizer.step()",
+            "zero_grad() in line 12 clears them|step() did not run, or only after zero_grad()",
+        ),
+        (SGD, "1", "optimizer.step()", "[stale-grad]"),
+        (
+            SGD,
+            "1",
+            f"{STEP}; net[0].weight.data.copy_(kept)",
+            "something undoes what it does|or something undid it",
+        ),
+        (
+            "torch.optim.SGD(net.parameters(), lr=0.05, weight_decay=2.0)",
+            "1",
+            STEP,
+            "takes 10 % of",
+        ),
+        ("torch.optim.SGD(slow, lr=0.05)", "1", STEP, "hardly moves"),
+        (SGD, "(1 if step < 9 else 0)", STEP, "multiplies by the number 0"),
+        (SGD, "(1 if step < 9 else float('nan'))", STEP, "is nan at 32 of 32 places"),
+    ],
+)
+def test_a_gradient_that_is_right_is_followed_over_the_run(
+    why: Why, torch: Any, optimizer: str, factor: str, step: str, says: str
+) -> None:
+    program = LEARNS.replace("OPTIMIZER", optimizer).replace("FACTOR", factor)
+    said = why(program.replace("STEP", step), "0.weight", code=5 if says else 0)
+    of_torch, _, of_core = says.partition("|")  # which notes no steps of optimizers
+    assert (of_torch if torch.__name__ == "torch" else of_core or of_torch) in said
+    assert ("nothing is wrong with 0.weight.grad itself" in said) == (factor == "1")
+
+
+@pytest.mark.parametrize("step", [STEP, "optimizer.step()"])
+def test_a_recording_tells_the_same_of_its_run(gradstep: Gradstep, step: str) -> None:
+    program = LEARNS.replace("OPTIMIZER", SGD).replace("FACTOR", "1").replace("STEP", step)
+    assert gradstep(program, "record", "-o", "run.gsr", "train.py").code == 0
+    ended = gradstep(program, "why", "run.gsr", "0.weight")
+    assert ended.code == (0 if step == STEP else 5)
+    assert ("[stale-grad]" in ended.words) == (step != STEP)

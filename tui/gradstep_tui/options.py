@@ -123,3 +123,15 @@ def size(text: str) -> int:
     if number is None:
         raise argparse.ArgumentTypeError(f"'{text}' is not a size such as 500M or 4G")
     return int(float(number[1]) * _UNITS[number[2]])
+
+
+def time_of(text: str) -> float:
+    """Read ``60s``, ``2m`` or ``60``."""
+    factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
+    try:
+        found = float(text[:-1]) * factor if factor else float(text)
+    except ValueError:
+        found = 0.0
+    if not found > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 60s or 2m")
+    return found

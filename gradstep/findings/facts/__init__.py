@@ -139,6 +139,9 @@ class Fact:
     def asked(self, look: Look, session: PassSession) -> None:
         """Look at its pass, which is over, and all of whose gradients are finite."""
 
+    def stepped(self, look: Look, session: PassSession) -> None:
+        """Look at a pass that ran node by node, at its end, whatever it made."""
+
     def scaled(self, is_finite: bool) -> None:
         """Take note of whether the gradients of a loss that a scaler has multiplied are finite."""
 

@@ -75,6 +75,7 @@ class Watch:
             closely.
         given: what rules may read, which may be less than what is known of a program that runs.
         thresholds: from where on something is a finding.
+        more: facts to gather that no rule reads.
     """
 
     def __init__(
@@ -85,12 +86,13 @@ class Watch:
         progress: Progress | None = None,
         given: frozenset[type[Given]] = LIVE,
         thresholds: Thresholds | None = None,
+        more: Sequence[Fact] = (),
     ) -> None:
         self._run = MemoryRun(Header())
         self.facts = Facts(self._run, is_whole=is_whole, given=given)
         self.facts.thresholds = thresholds or self.facts.thresholds
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
-        self._gathered = gathered(self.facts)
+        self._gathered = [*gathered(self.facts), *more]
         self._leaves = LeafWatch(self._run)
         self._schedule = Schedule(budget=_MAY_TAKE)
         self._account = Account(self._schedule)
@@ -307,7 +309,7 @@ class Watch:
         if passed is None:
             passed = run_pass(
                 call, names, number, explains=explains, ends=self.facts.is_whole,
-                look=partial(self._keep_graph, look),
+                look=partial(self._at_end, look),
             )  # fmt: skip
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
@@ -326,8 +328,11 @@ class Watch:
             seen[:] = [(title, passed.scaling.softened(reason, call)) for title, reason in seen]
         return passed.answer
 
-    def _keep_graph(self, look: Look, session: PassSession) -> None:
-        """Keep the graph of a call that a session has run to its end."""
+    def _at_end(self, look: Look, session: PassSession) -> None:
+        """Look at a call that a session has run to its end, and keep its graph."""
+        with within_fence("a call that ran node by node"):
+            for fact in self._gathered:
+                fact.stepped(look, session)
         if len(session.order) > LARGEST_DRAWN or len(self.facts.graphs) == MOST_DRAWN:
             return
         with within_fence("the graph of a call"):
@@ -351,7 +356,7 @@ class Watch:
             session.jump(session.length)
             if session.cursor.error is not None:  # the pass raises it when it ends, or it is ours
                 return True, None
-            self._keep_graph(look, session)
+            self._at_end(look, session)
             leaves = [
                 session.leaf(index) for index, node in enumerate(session.order) if node.kind == LEAF
             ]

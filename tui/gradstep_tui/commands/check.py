@@ -28,7 +28,7 @@ from gradstep_tui.commands.check_run import Asked, RunChecked, check_run, report
 from gradstep_tui.destination import Destination, stdout_kept_free, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
-from gradstep_tui.options import ARGUMENTS, TARGET, words
+from gradstep_tui.options import ARGUMENTS, TARGET, time_of, words
 from gradstep_tui.rank_recordings import compared, json_of, paths_by_rank, text_of
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
@@ -69,7 +69,7 @@ def parser() -> TargetParser:
         help="compare the derivatives of all ops with finite differences, not only those of the "
         "program's own Functions")  # fmt: skip
     add("--calls", type=int, metavar="N", help="end after N calls, with the report so far")
-    add("--for", dest="seconds", type=_seconds, metavar="60s",
+    add("--for", dest="seconds", type=time_of, metavar="60s",
         help="end after that time, with the report so far")  # fmt: skip
     add("--ignore", type=words, default=[], metavar="CODES",
         help="leave out these kinds of findings, or, by their ids in JSON, these findings: "
@@ -280,15 +280,3 @@ def _require_codes(ignore: Sequence[str]) -> None:
         require_codes(ignore)
     except ValueError as error:
         raise Failure(f"--ignore: {error}", ExitCode.USAGE) from None
-
-
-def _seconds(text: str) -> float:
-    """Read ``60s``, ``2m`` or ``60``."""
-    factor = {"s": 1, "m": 60, "h": 3600}.get(text[-1:], 0)
-    try:
-        seconds = float(text[:-1]) * factor if factor else float(text)
-    except ValueError:
-        seconds = 0.0
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 60s or 2m")
-    return seconds

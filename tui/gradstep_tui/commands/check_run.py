@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
 from gradstep.contract.lookup import running_of
-from gradstep.findings.facts import Facts
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import Ended, Report, Scope, report_on_run
 from gradstep.findings.rules.run.no_leaf import refused_by_optimizer
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     """What is to be looked at: which calls, all derivatives or those of custom Functions only; the
     run ends early after so many calls, or so many seconds; ``tells`` is given what is certain
     before a long run ends; ``tells_failure`` where a report is wanted of a program that fails
-    before its first call, too; ``thresholds`` are those of the project."""
+    before its first call, too; ``thresholds`` are those of the project; ``more`` is gathered."""
 
     selected: CallSelector = EVERY
     derivatives: bool = False
@@ -48,6 +48,7 @@ class Asked(NamedTuple):
     tells: Callable[[Finding], None] | None = None
     tells_failure: bool = False
     thresholds: Thresholds | None = None
+    more: tuple[Fact, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -83,7 +84,7 @@ def check_run(
     def new_watch() -> Watch:
         return Watch(
             derivatives=asked.derivatives, is_whole=asked.is_whole, progress=progress.of_nodes,
-            thresholds=asked.thresholds,
+            thresholds=asked.thresholds, more=asked.more,
         )  # fmt: skip
 
     watch, count = new_watch(), 0
@@ -116,7 +117,7 @@ def check_run(
             target, arguments, asked.selected, look, values=True, end=not asked.is_whole
         )
         if ran.found is not None:
-            watch = Watch(derivatives=True, progress=progress.of_nodes)
+            watch = Watch(derivatives=True, progress=progress.of_nodes, more=asked.more)
             _look_at_tensor(watch, ran.found)
     except ScriptExited as exited:
         if not asked.tells_failure:

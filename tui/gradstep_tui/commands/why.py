@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.console.session import Session
 from gradstep.findings.finding import Program
@@ -25,9 +26,17 @@ from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
-from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET
+from gradstep_tui.options import ARGUMENTS, TARGET, time_of
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
+if TYPE_CHECKING:
+    from gradstep.findings.facts import Facts
+
+_PATIENCE: Final = 60.0
+_CALL_HELP: Final = (
+    "look at this backward() call alone: 1, 2, ... or last; for calls of autograd.grad(): "
+    "grad:1, grad:2, ... or grad:last"
+)
 _NOTES = f"""\
 LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
 model.fc1.weight; or a number in the order of the pass, such as #12.
@@ -45,15 +54,17 @@ def parser() -> TargetParser:
     command = TargetParser(
         "why",
         "[OPTIONS] TARGET LEAF [ARGS...]",
-        "Explain the gradient of a leaf after a backward() call: why it is None, 0, "
-        "nan,\n"
-        "tiny or huge, and which line causes that (exit code 5). The script ends there.\nIf "
-        "nothing is wrong, it ends at its next call: by then the leaf should have\n"
-        f"changed.\n\n{TARGET}",
+        "Explain the gradient of a leaf: why it is None, 0, nan, tiny or huge, which line\n"
+        "causes that, and whether the leaf learns (exit code 5). It looks at the calls of\n"
+        "the whole run, and shows the one where something is wrong; with --call at that\n"
+        f"call alone, and the script ends at the next one.\n\n{TARGET}",
         _NOTES,
     )
     add = command.option
-    add("--call", metavar="K", help=CALL_HELP)
+    add("--call", metavar="K", help=_CALL_HELP)
+    add("--calls", type=int, metavar="N", help="end after N calls, with what is known by then")
+    add("--for", dest="seconds", type=time_of, default=_PATIENCE, metavar="60s",
+        help="end after that time, with what is known by then; 60s by default")  # fmt: skip
     add_rank_option(add, "0")
     command.operands = ("leaf",)
     return command
@@ -63,28 +74,81 @@ def run(options: argparse.Namespace) -> int:
     """Carry out ``gradstep why``."""
     chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
-    all_calls = Program(str(target), tuple(options.arguments)).command("check")
-    hint = f"only call 1 was looked at; {all_calls} looks at all of them"
+    if options.call is None and not (target.is_recording or target.name):
+        return why_in_run(target, options)
+    if options.call is None and target.is_recording:
+        return why_recorded(target, options)
     return why_target(
-        target,
-        options.leaf,
-        options.arguments,
-        call=chosen_call(target, options.call),
-        hint=hint if options.call is None and not target.is_recording and not target.name else "",
+        target, options.leaf, options.arguments, call=chosen_call(target, options.call)
     )
 
 
-def why_target(
-    target: Target, leaf: str, arguments: list[str], *, call: CallSelector, hint: str = ""
-) -> int:
-    """Explain the gradient of ``leaf`` in a call of a TARGET, and return the exit code: FOUND where
-    something is wrong with it; else the program's own. ``hint`` is added where this call alone may
-    not show what is wrong.
+def why_recorded(target: Target, options: argparse.Namespace) -> int:
+    """Explain the gradient of a leaf over a recording, and return the exit code, as
+    :func:`why_target` does.
 
     Raises:
         Failure, ProgramError: there is nothing to explain.
     """
-    asked = _Asked(leaf, call, hint, target.with_arguments(arguments))
+    # what reads recordings is not loaded for a script
+    from gradstep.findings.reports.why.recorded import where_wrong
+    from gradstep.findings.whole_run.recorded import facts_of
+    from gradstep.recording.reading import FileRun
+
+    call, facts = chosen_call(target, None), None
+    with FileRun(Path(target.place)) as run:
+        index = where_wrong(run, options.leaf)
+        if index is not None:
+            chosen = run.call(index)
+            call, facts = CallSelector(chosen.number, (chosen.kind,)), facts_of(run)
+        return why_target(target, options.leaf, options.arguments, call=call, facts=facts)
+
+
+def why_in_run(target: Target, options: argparse.Namespace) -> int:
+    """Explain the gradient of a leaf over the run of a script, and return the exit code, as
+    :func:`why_target` does.
+
+    Raises:
+        Failure, ProgramError: there is nothing to explain.
+    """
+    # late: --call needs no rules
+    from gradstep.findings.reports.why.in_run import Answers, in_run
+    from gradstep_tui.commands.check_run import Asked, check_run
+
+    answers = Answers(options.leaf, target.with_arguments(options.arguments))
+    asked = Asked(calls=options.calls, seconds=options.seconds, more=(answers,))
+    checked = check_run(target, options.arguments, asked)
+    failure, answer = checked.ran.failure, answers.best
+    if answer is None or answer.verdict == "unknown":
+        if failure is not None:
+            raise failure
+        if answers.unknown is not None:
+            raise Failure(str(answers.unknown), ExitCode.TARGET)
+        raise ProgramError(
+            "the script calls autograd.grad(), and no backward()",
+            remedy="--call grad:1 takes the first",
+        )
+    program = Program(str(target), tuple(options.arguments))
+    answer = in_run(answer, checked.facts, program)
+    output.show(f"{answers.title}\n{answer}")
+    return end_as(failure, ExitCode.FOUND if answer.is_wrong else ExitCode.FINE)
+
+
+def why_target(
+    target: Target,
+    leaf: str,
+    arguments: list[str],
+    *,
+    call: CallSelector,
+    facts: Facts | None = None,
+) -> int:
+    """Explain the gradient of ``leaf`` in a call of a TARGET, and return the exit code: FOUND where
+    something is wrong with it; else the program's own. ``facts`` are those of the whole run.
+
+    Raises:
+        Failure, ProgramError: there is nothing to explain.
+    """
+    asked = _Asked(leaf, call, target.with_arguments(arguments), facts)
     if target.is_recording:
         # what reads recordings is not loaded for a script
         from gradstep.findings.reports.why.recorded import afterwards
@@ -107,9 +171,8 @@ class _Asked:
     """The question about ``leaf``: the ``answer`` is found at the call ``wanted``, and shown at the
     end."""
 
-    def __init__(self, leaf: str, wanted: CallSelector, hint: str, program: str) -> None:
-        self._leaf = leaf
-        self._hint, self._program = hint, program
+    def __init__(self, leaf: str, wanted: CallSelector, program: str, facts: Facts | None) -> None:
+        self._leaf, self._program, self._facts = leaf, program, facts
         self._wanted = wanted
         self._count = 0
         self._title = ""
@@ -184,8 +247,11 @@ class _Asked:
                 remedy="omit --call",
             )
         self._look_again("the end of the script")
-        if self._hint and self.answer.verdict in ("ordinary", "none"):
-            self.answer = replace(self.answer, rows=(*self.answer.rows, ("note", self._hint)))
+        if self._facts is not None:
+            from gradstep.findings.reports.why.in_run import in_run  # late, as above
+
+            program = Program(self._program)
+            self.answer = in_run(self.answer, self._facts, program)
         output.show(f"{self._title}\n{self.answer}")
         is_known = self.answer.verdict != "unknown"
         return ExitCode.FOUND if is_known and self.answer.is_wrong else ExitCode.FINE

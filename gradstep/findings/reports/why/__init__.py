@@ -345,7 +345,7 @@ class _Question:
                 (f"the {cancelled.parts} contributions at "
                 f"{node_text(session.graph, cancelled.index)} cancel: {share} % remains"),
             ))  # fmt: skip
-        rows += factor_rows(session, links, down=not huge) if verdict != "cancels" else ()
+        rows += factor_rows(session, links, down=not huge) if tiny or huge else ()
         if links:
             rows.append(
                 ("path", path_text(session.graph, [*(link.index for link in links), self.index]))

@@ -10,7 +10,17 @@ from gradstep.findings.reports.formatting import Row, row_lines
 from gradstep.text import WIDTH
 
 Verdict = Literal[
-    "unknown", "none", "undefined", "nan", "inf", "zero", "tiny", "huge", "cancels", "ordinary"
+    "unknown",
+    "none",
+    "undefined",
+    "nan",
+    "inf",
+    "zero",
+    "tiny",
+    "huge",
+    "cancels",
+    "ordinary",
+    "run",
 ]
 
 
@@ -32,7 +42,8 @@ class Explanation:
 
     @property
     def is_wrong(self) -> bool:
-        """True where something is wrong with the gradient itself."""
+        """True where something is wrong with the gradient, or, as ``run`` says, with what became of
+        it."""
         return self.verdict != "ordinary"
 
     def lines(self, width: int = WIDTH) -> list[str]:

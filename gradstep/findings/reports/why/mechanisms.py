@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
@@ -13,6 +14,7 @@ from gradstep.debugger.pass_session import PassSession
 from gradstep.debugger.snapshot import NodeDetail, Value
 from gradstep.debugger.snapshot.value import value
 from gradstep.findings.finding import Reason
+from gradstep.findings.rules.graph.subject import Subject
 from gradstep.findings.zeros import (
     AllNegative,
     AtEnds,
@@ -57,6 +59,9 @@ def zero_reason(session: PassSession, index: int, output_nr: int) -> Reason | No
             return ZeroLeaves(stem, size, leaves=(name,))
         return AllNegative(stem, size)
     if reason := _of_a_curve(stem, kept):
+        if isinstance(reason, AtEnds):
+            subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
+            return replace(reason, inputs=subject.range_given(index))
         return reason
     if stem in _OVERWRITING:
         return Overwritten()

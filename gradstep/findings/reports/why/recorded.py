@@ -5,10 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gradstep.engines.recorded import RecordedCall
+from gradstep.findings.facts.history import Seen
 from gradstep.findings.reports.formatting import Row
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import LeafFacts
 from gradstep.recording.run import Run
+
+
+def where_wrong(run: Run, name: str) -> int | None:
+    """Return the index of the call in full in which the gradient of a leaf shows best that
+    something is wrong with it, else of the first that came to it, or of all; None where there is
+    none. ``name`` is the leaf's, or the end of it."""
+    wanted = name.removesuffix(".grad")
+    numbers = {
+        leaf.number for leaf in run.leaves if f".{leaf.name}".endswith(f".{wanted}") or
+        f".{wanted}".endswith(f".{leaf.name}")
+    }  # fmt: skip
+    full = [run.call(index) for index in run.full]
+    seen = [Seen(call, facts) for call in full for facts in run.of_leaves(call.index)
+            if facts.leaf in numbers and facts.after is not None]  # fmt: skip
+    ranked = [
+        *(one for one in seen if one.facts.is_troubled),
+        *(one for one in seen if one.is_zero), *seen,
+    ]  # fmt: skip
+    chosen = ranked[0].call if ranked else full[0] if full else None
+    return None if chosen is None else chosen.index
 
 
 def afterwards(call: RecordedCall, name: str) -> Iterator[Row]:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from gradstep.capturing.forward_values import ForwardValues
 from gradstep.contract.op_records import OpRecord
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.facts import Forward, Graphs, Numbers
@@ -162,7 +161,7 @@ def _at_an_end(subject: Subject, index: int, name: str, array: Any) -> Iterator[
         hit = hit.any(dim)
     if 2 * int(hit.sum()) <= hit.size or ("softmax" in name and _is_learned(subject)):
         return
-    given, is_softmax = _given(subject, index), "softmax" in name
+    given, is_softmax = subject.range_given(index), "softmax" in name
     is_meant = is_softmax and _is_sharpened(subject, index)
     reason = Saturated(is_softmax, words, int(hit.sum()), hit.size, given, is_note=is_meant)
     yield reason.at_node(subject.graph, index)
@@ -208,16 +207,6 @@ def _spread(given: Any) -> float:
 def _dim(subject: Subject, index: int) -> int:
     dim = getattr(subject.order[index].record, "attributes", {}).get("dim", -1)
     return dim if isinstance(dim, int) else -1
-
-
-def _given(subject: Subject, index: int) -> Range | None:
-    """Return between what numbers the inputs are, where that was traced."""
-    record = subject.order[index].record
-    first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
-    if not isinstance(first, tuple):
-        return None
-    known = ForwardValues(subject.engine.reading, subject.origins).statistics(first)
-    return None if known is None or known.trouble else Range.of(known)
 
 
 RULES: Final = (

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.names import Names
 from gradstep.contract.lookup import engine_of
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
 from gradstep.contract.protocol import Engine, KeptForward, Numbers
 from gradstep.findings.facts import LIVE, Forward, Given
 from gradstep.graph.model import Graph, Source
+from gradstep.graph.statistics import Range
 from gradstep.records import LEAF, Node
 
 
@@ -72,6 +74,15 @@ class Subject:
     def user_tensor(self, tensor: Any) -> Any:
         """Return the program's own tensor, for one as capture sees it."""
         return None if tensor is None else self.engine.reading.user_tensor(tensor)
+
+    def range_given(self, index: int) -> Range | None:
+        """Return between what numbers the first input of a node is, where that was traced."""
+        record = self.order[index].record
+        first = record.inputs[0] if isinstance(record, OpRecord) and record.inputs else None
+        if not isinstance(first, tuple):
+            return None
+        known = ForwardValues(self.engine.reading, self.origins).statistics(first)
+        return None if known is None or known.trouble else Range.of(known)
 
     def ops(self) -> Iterator[tuple[int, Node]]:
         """Yield the nodes that have a rule, with their positions; of a change through a view, the

@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from linecache import getline
 from typing import Final
 
+from gradstep.contract.events import Cleared, Stepped
 from gradstep.findings.facts import Facts
+from gradstep.findings.facts.happened import Happened
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -106,7 +108,7 @@ class NeverSteps(Reason):
 
 
 @dataclass(frozen=True)
-class Cleared(Reason):
+class ClearedFirst(Reason):
     """zero_grad() runs between the ``call`` and the step."""
 
     keeps_loss = True
@@ -119,10 +121,27 @@ class Cleared(Reason):
         return f"zero_grad() in line {line} clears them before step()"
 
     def fix(self) -> tuple[Fix, ...]:
-        if self.source is None:
+        if self.source is None or self.source.line <= self.call.line:
             return ()
         first = f"{getline(*self.source).strip()}\n{{line}}"
         return *Line(self.call).replaced(first), Fix(self.source, "")
+
+
+@dataclass(frozen=True)
+class PutBack(Reason):
+    """The steps of an optimizer use the gradient, and the leaf is as before at the next call."""
+
+    optimizer: str
+    marks = ("step",)
+    helps = (
+        "look for what writes the old numbers again between step() and the next call: copy_(), "
+        "load_state_dict(), .data, or a copy of the model that is used in its place"
+    )
+
+    def text(self) -> str:
+        return (
+            f"{self.optimizer}.step() runs with these gradients, and something undoes what it does"
+        )
 
 
 @dataclass(frozen=True)
@@ -173,7 +192,10 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
     for cause, alike in by_cause.items():
         last = alike[0].seen[-1]
         fresh = all(seen.is_fresh for seen in alike[0].seen)
-        because = _likely(cause, fresh, last.facts.optimizer or "", last.call.line)
+        optimizer, line = last.facts.optimizer or "", last.call.line
+        because = _likely(cause, fresh, optimizer, line)
+        if because is cause and not cause.is_known:
+            because = _happened(facts, alike[0].leaf.name, optimizer, line) or because
         since = len(alike[0].seen) - _still(alike[0])
         source = because.source
         # a schedule may end at a rate that changes nothing any more
@@ -219,7 +241,20 @@ def _likely(cause: Hindrance, fresh: bool, optimizer: str, line: Source | None) 
     between = [
         at for at in calls_of("zero_grad", line.file) if line.line < at.line < steps[-1].line
     ]
-    return Cleared(line, source=between[0]) if fresh and between else cause
+    return ClearedFirst(line, source=between[0]) if fresh and between else cause
+
+
+def _happened(facts: Facts, name: str, optimizer: str, line: Source | None) -> Reason | None:
+    """Return what the steps of an optimizer show of the leaf ``name``: that they use its gradient,
+    or that this was cleared before; None where they are not known."""
+    held = {identity for identity, each in facts[Learning].trained.items() if each.name == name}
+    steps = [step for step in facts[Happened].of(Stepped) if any(step.rates)]
+    if not held or not steps:
+        return None
+    if any(held & step.leaves for step in steps[-_CALLS:]):
+        return PutBack(optimizer or "the optimizer", source=steps[-1].source)
+    clears = [clear for clear in facts[Happened].of(Cleared) if held & clear.leaves]
+    return ClearedFirst(line, source=clears[-1].source) if clears and line is not None else None
 
 
 def _still(history: History) -> int:
@@ -263,5 +298,5 @@ RULES: Final = (
         "loss.backward()\nopt.zero_grad()\nopt.step()",
         "opt.zero_grad()\nloss.backward()\nopt.step()",
         "When they are only to be measured.",
-    ), needs=(Learning,)),
+    ), needs=(Learning,), uses=(Happened,)),
 )  # fmt: skip
