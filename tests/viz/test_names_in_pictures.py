@@ -60,18 +60,18 @@ def test_parameters_of_a_model_without_a_name_have_their_names_in_it() -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("count", [60, 300, pytest.param(1600, marks=pytest.mark.slow)])
-def test_a_long_script_folds_into_boxes_named_by_their_lines(engine: str, count: int) -> None:
+def test_a_long_script_folds_into_boxes_named_by_their_variables(engine: str, count: int) -> None:
     graph = picture_programs.graph_of_code(straight(count), engine, "--full")
     small = fold(graph, max_boxes=60)
     groups = {id: group for id, group in small.groups.items() if group.kind == "band"}
     assert len([kind for kind in small.kinds if kind in ("op", "group")]) <= 60
     assert groups
     for group in groups.values():
-        found = re.fullmatch(r"train\.py:(\d+)(?: … (\d+))?", group.title)
-        assert found, group.title
-        first, last = int(found[1]), int(found[2] or found[1])
-        lines = [graph.sources[id].line for id in group.members if id in graph.sources]
-        assert (min(lines), max(lines)) == (first, last)
+        ids = sorted(
+            id if graph.halves[id] == "forward" else graph.pairs[id] for id in group.members
+        )
+        names = [graph.results[id] for id in ids if id in graph.results]
+        assert group.title == " … ".join(dict.fromkeys((names[0], names[-1])))
 
 
 def straight(count: int) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import gradstep
 from gradstep_viz.errors import UnknownNode, VizError
-from gradstep_viz.level_of_detail import folding_of
+from gradstep_viz.level_of_detail import Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from tests.viz import picture_programs, sample_graphs
@@ -155,3 +155,47 @@ x = torch.ones(5, requires_grad=True)
     boxes = make_picture(folding_of(graph, "both").graph).boxes
     details = {box.title: box.detail for box in boxes}
     assert details["MulBackward0"] == "g · input₂, g · input₁"
+
+
+def titles_of(code: str, max_boxes: int, engine: str = "core") -> list[str]:
+    graph = picture_programs.graph_of_code(code, engine)
+    options = RenderOptions(view="forward", max_boxes=max_boxes)
+    picture = Composer(folding_of(graph, "forward")).compose(options).picture
+    return [*(box.title for box in picture.boxes), *(frame.label for frame in picture.frames)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rounds_are_called_by_the_modules_that_each_runs(engine: str) -> None:
+    code = """
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        parts = [nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4)) for _ in range(3)]
+        self.down = nn.ModuleList(parts)
+
+    def forward(self, x):
+        for down in self.down:
+            x = down(F.relu(x))
+        return x
+
+
+Net()(torch.ones(5, 4, requires_grad=True)).sum().backward()
+"""
+    titles = titles_of(code, 8, engine)
+    assert {"relu", "relu + down.1 … 2", "relu + down.0"} <= set(titles)
+    assert not any("round" in title for title in titles)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_ops_at_one_line_go_by_the_variable_that_holds_their_result(engine: str) -> None:
+    ops = ["sin", "cos", "tanh", "exp", "sigmoid", "relu"]
+    code = "import torch\nx = torch.ones(3, requires_grad=True)\n"
+    for at, op in enumerate(ops * 3):
+        code += f"u_{at} = ({'x' if not at else f'u_{at - 1}'}.{op}() * {at + 2}).neg()\n"
+    titles = titles_of(f"{code}u_17.sum().backward()\n", 21, engine)
+    assert {f"u_{at}" for at in range(18)} <= set(titles)

@@ -220,22 +220,26 @@ class Composer(NamedTuple):
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
         choices = [(finest, layout)]
-        boxes = allowed = len(picture.boxes)
+        boxes = len(picture.boxes)
         enough = boxes if options.halves == "both" else boxes * ENOUGH
         for tall in (layout, lay_out(picture, paged=False)):
             if not fits_a_screen(layout) and fits_a_screen(tall, MOST_SCREENS):
                 choices = [(finest, tall)]
                 break
-        while not fits_a_screen(layout) and allowed > 1:
-            # leaves may get boxes of their own where there is less else
-            allowed = min(boxes - 1, int(allowed * FEWER))
-            if allowed < enough and fits_a_screen(choices[-1][1], MOST_SCREENS):
+        for composer in (self, self._replace(folding=self.folding.for_little_room())):
+            allowed = boxes
+            while not fits_a_screen(layout) and allowed > 1:
+                # leaves may get boxes of their own where there is less else
+                allowed = min(boxes - 1, int(allowed * FEWER))
+                if allowed < enough and fits_a_screen(choices[-1][1], MOST_SCREENS):
+                    break
+                coarser = composer.compose(replace(options, max_boxes=allowed))
+                if len(coarser.picture.boxes) < boxes:
+                    layout = lay_out(coarser.picture)
+                    boxes = len(coarser.picture.boxes)
+                    choices.append((coarser, layout))
+            if any(fits_a_screen(one, MOST_SCREENS) for _, one in choices):
                 break
-            coarser = self.compose(replace(options, max_boxes=allowed))
-            if len(coarser.picture.boxes) < boxes:
-                layout = lay_out(coarser.picture)
-                boxes = len(coarser.picture.boxes)
-                choices.append((coarser, layout))
         best, layout = min(choices, key=lambda choice: _screens(choice[1]))
         return best._replace(notes=finest.notes, layout=layout)
 

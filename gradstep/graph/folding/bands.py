@@ -36,16 +36,6 @@ class Lines(NamedTuple):
     first: int
     last: int
 
-    @property
-    def name(self) -> str:
-        """What they are called.
-
-        >>> Lines("model.py", 3, 8).name, Lines("model.py", 3, 3).name
-        ('model.py:3 … 8', 'model.py:3')
-        """
-        range_end = f" … {self.last}" if self.last > self.first else ""
-        return f"{self.file}:{self.first}{range_end}"
-
 
 def cut_into_bands(
     siblings: Sequence[Fold], units: Units, heads: Heads, lines: Sequence[Lines], width: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -20,11 +20,13 @@ from gradstep.graph.model import Graph, Source
 LEAST_DATA = 4
 """Fewer ops without a gradient, as those that make a mask, are drawn one by one."""
 
-MOST_SPANS = 3
-"""By so many stretches of lines a band is named, at most."""
-
 MOST_LOOSE = 3
 """So many rounds of a loop, or runs of rounds that are alike, are drawn side by side."""
+
+MOST_IN_NAME = 3
+"""So many modules and ops name a round that no loop of the program has made."""
+
+CONTAINERS = frozenset(["ModuleList", "ModuleDict", "Sequential"])
 
 _DIGITS = re.compile(r"\d+")
 
@@ -73,16 +75,26 @@ class TreeBuilder:
             outside += self._loop(children, segment.scope)
             return
         children = self._arranged(self._with_data(children, segment.scope), segment.scope)
+        is_block = segment.kind == "scope" and not self._is_container(segment.label)
+        if len(children) == 1 and is_block and self._is_container(children[0].label):
+            children = list(children[0].children)  # a block goes by its own name and class
         if len(children) == 1 and (segment.kind == "scope" or children[0].kind == "scope"):
             outside += children
         else:
             outside.append(self._inner(segment.kind, segment.label, segment.scope, children))
+
+    def _is_container(self, label: str) -> bool:
+        return self._graph.modules.get(label) in CONTAINERS
 
     def _loop(self, rounds: list[Fold], scope: str) -> list[Fold]:
         """Return the rounds of a loop, with those in a row that are alike in one fold; rounds that
         are a module each are modules."""
         if len({one.label for one in rounds if one.kind == "scope"}) == len(rounds):
             return rounds
+        if rounds[0].label.startswith("round "):  # of a loop over modules, or over other things
+            inside = (one.children if one.kind == "iteration" else (one,) for one in rounds)
+            names = self._names_of_rounds(inside, scope)
+            rounds = [one._replace(label=name) for one, name in zip(rounds, names)] or rounds
         runs = [list(run) for _, run in groupby(rounds, lambda one: one.signature)]
         parts = [run[0] if len(run) == 1 else self._inner("loop", "", scope, run) for run in runs]
         if len(parts) <= MOST_LOOSE:
@@ -114,7 +126,7 @@ class TreeBuilder:
         for is_data, run in groupby(children, self._is_data):
             parts = list(run)
             if is_data and sum(one.heads for one in parts) >= LEAST_DATA:
-                label = self._ran_lines(parts, self._ops_at_lines(children)) or self._ends(parts)
+                label = self._results(parts) or self._ends(parts)
                 data = self._inner("data", label, scope, self._arranged(parts, scope))
                 parts = [data._replace(boxes=data.width)]
             folds += parts
@@ -169,48 +181,63 @@ class TreeBuilder:
     def _in_bands(self, children: list[Fold], scope: str, most: int | None = None) -> list[Fold]:
         """Return the children, in bands where they are more than can be drawn side by side."""
         most = self._most if most is None else most
-        if self._most < MOST_SIBLINGS and len(children) > most:
-            children = self._in_statements(children, scope)
         if not scope and 2 * sum(child.kind == "head" for child in children) > len(children):
             most = min(most, MOST_OPS)
+        if len(children) > most:
+            children = self._in_statements(children, scope)
         while len(children) > most:
             lines = self._lines(children)
-            taken = Counter[int]()  # counted where it is asked for
             folds: list[Fold] = []
             known = Counter[str]()
             for band in cut_into_bands(children, self._units, self._heads, lines, self._width):
                 part = children[band.start : band.stop]
-                label = _range(part) or self._names(part, scope)
-                label = label or _in_lines(lines, band) or _modules(part)
-                if not label:
-                    taken = taken or self._ops_at_lines(children)
-                    label = self._ran_lines(part, taken) or self._ends(part)
+                label = _range(part) or self._results(part) or self._names(part, scope)
+                label = label or _modules(part) or self._ends(part)
                 known[label] += 1
-                if known[label] > 1:  # the same lines ran again
+                if known[label] > 1:  # the same ran again
                     label = f"{label} ({known[label]})"
                 folds.append(self._inner("band", label, scope, part))
             children, most = folds, self._width
         return children
 
     def _in_statements(self, children: list[Fold], scope: str) -> list[Fold]:
-        """Return the children, with ops that ran one after the other at one line in one band."""
-
-        def line_of(fold: Fold) -> Source | None:
-            node = self._units.node(fold.unit) if fold.kind == "head" else -1
-            return self._graph.sources.get(node)
-
-        runs = [(line, list(run)) for line, run in groupby(children, line_of)]
+        """Return the children, with ops that ran one after the other at one line, up to what a
+        variable holds, in one band."""
+        sources = self._graph.sources
+        runs: list[tuple[Source | None, list[Fold]]] = []
+        for fold in children:
+            line = sources.get(self._units.node(fold.unit)) if fold.kind == "head" else None
+            if runs and runs[-1][0] == line is not None and not self._result(runs[-1][1][-1]):
+                runs[-1][1].append(fold)
+            else:
+                runs.append((line, [fold]))
         if len(runs) < LEAST_GROUP:
             return children
         folds: list[Fold] = []
-        for line, run in runs:
-            if line is None or len(run) < LEAST_GROUP:
+        for _, run in runs:
+            name = self._result(run[-1]) or self._names(run, scope)
+            if len(run) < LEAST_GROUP or not name:
                 folds += run
             else:
-                place = Lines(Path(line.file).name, line.line, line.line).name
-                name = self._names(run, scope) or place
                 folds.append(self._inner("band", name, scope, run))
         return folds
+
+    def _result(self, fold: Fold) -> str:
+        """Name what an op or a band ends with by the variable that holds it; "" for none."""
+        while fold.kind == "band":
+            fold = fold.children[-1]
+        members = self._heads.members(fold.unit) if fold.kind == "head" else ()
+        names = (self._graph.results.get(self._units.forward[unit], "") for unit in members)
+        return next(filter(None, names), "")
+
+    def _results(self, folds: Sequence[Fold]) -> str:
+        """Name several folds by the first and the last variable that they end with; "" where the
+        last one ends with none."""
+        if not (last := self._result(folds[-1])):
+            return ""
+        heads = (head for fold in folds for head in heads_below(fold))
+        first = next(filter(None, map(self._result, heads)))
+        return " … ".join(dict.fromkeys((first, last)))
 
     def _names(self, folds: Sequence[Fold], scope: str) -> str:
         """Name ops by the first and the last module among them; "" where there is none."""
@@ -221,37 +248,6 @@ class TreeBuilder:
                 names[inside] = None
         known = list(names)
         return " … ".join(dict.fromkeys((known[0], known[-1]))) if known else ""
-
-    def _ran_lines(self, folds: Sequence[Fold], taken: Mapping[int, int]) -> str:
-        """Name ops by the lines at which they ran, in that order; "" where these are several files,
-        or too many to be listed.  ``taken`` says how many ops ran at each line, others included:
-        no line at which others ran is in a range."""
-        sources = self._sources_of(folds)
-        files = {None if source is None else source.file for source in sources}
-        if len(files) > 1 or None in files:
-            return ""
-        lines = [source.line for source in sources if source is not None]
-        own = Counter(lines)
-        spans: list[list[int]] = []
-        for line in lines:
-            last = spans[-1][1] if spans else line + 1
-            if last <= line and all(taken[at] == own[at] for at in range(last + 1, line)):
-                spans[-1][1] = line
-            else:
-                spans.append([line, line])
-        if len(spans) > MOST_SPANS:
-            return ""
-        (file,) = {Path(source.file).name for source in sources if source is not None}
-        first, *others = (Lines(file, *span).name for span in spans)
-        return ", ".join([first, *(name.rpartition(":")[2] for name in others)])
-
-    def _ops_at_lines(self, folds: Sequence[Fold]) -> Counter[int]:
-        return Counter(source.line for source in self._sources_of(folds) if source is not None)
-
-    def _sources_of(self, folds: Sequence[Fold]) -> list[Source | None]:
-        """Return the line of each op below several folds."""
-        node, source_of = self._units.node, self._graph.sources.get
-        return [source_of(node(head.unit)) for fold in folds for head in heads_below(fold)]
 
     def _lines(self, folds: Sequence[Fold]) -> list[Lines]:
         """Return the lines of each fold; [] unless those of each follow those of the one before it,
@@ -282,13 +278,18 @@ class TreeBuilder:
 
     def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
         instances = []
+        starts = range(rounds.start, rounds.stop, rounds.period)
+        names = self._names_of_rounds(
+            (children[start : start + rounds.period] for start in starts), scope
+        )
         signature = -1  # of the rounds without names, which are all alike
         for number in range(rounds.number):
             start = rounds.start + number * rounds.period
             parts = children[start : start + rounds.period]
             if rounds.labels is None:
                 place = number + bool(rounds.lead)
-                label = self._address(parts[0]) if rounds.apart else _round(place, parts, scope)
+                label = names[number] if names else _round(place, parts, scope)
+                label = self._address(parts[0]) if rounds.apart else label
                 if signature < 0:
                     signature = self._inner("iteration", label, scope, parts).signature
                 kind: FoldKind = "sibling" if rounds.apart else "iteration"
@@ -299,6 +300,30 @@ class TreeBuilder:
                 instances.append(self._inner("scope", rounds.labels[number], scope, parts))
         is_loop = rounds.labels is None and not rounds.apart
         return self._inner("loop" if is_loop else "repeat", "", scope, instances)
+
+    def _names_of_rounds(self, rounds: Iterable[Sequence[Fold]], scope: str) -> list[str]:
+        """Name rounds by their modules, with the ops beside them where these are few; [] where some
+        have none."""
+        labels = list[str]()
+        for parts in rounds:
+            modules = [one.label if one.kind == "scope" else self._module(one) for one in parts]
+            named = list(dict.fromkeys(name for name in modules if name not in ("", scope)))
+            if not named or len(named) > MOST_IN_NAME:
+                return []
+            if len(parts) <= MOST_IN_NAME:
+                ops = (self._units.stems[next(heads_below(one)).unit] for one in parts)
+                named = [module or op for module, op in zip(modules, ops, strict=True)]
+            classes = self._graph.modules  # beside the numbers in a Sequential
+            named = [f"{classes.get(one, '')} {one}" if one.isdigit() else one for one in named]
+            labels.append(" + ".join(named))
+        if len(known := set(labels)) == 1:  # the same modules each time
+            return [f"{label} {number}" for number, label in enumerate(labels, 1)]
+        return labels if len(known) == len(labels) else []
+
+    def _module(self, fold: Fold) -> str:
+        """Return the module of an op that is all it runs, "" for none."""
+        scope = self._units.scopes[fold.unit] if fold.kind == "head" else ""
+        return scope if scope in self._graph.modules else ""
 
     def _address(self, fold: Fold) -> str:
         """Return the address of the first op below ``fold``."""
@@ -334,16 +359,6 @@ def _modules(folds: Sequence[Fold]) -> str:
         return ""
     names = [one.label for one in modules]
     return f"{names[0]} … {names[-1]}" if len(set(names)) > 1 else ""
-
-
-def _in_lines(lines: Sequence[Lines], band: range) -> str:
-    """Name a band by its lines, "" where a neighbour has one of these, too."""
-    if not lines:
-        return ""
-    first, last = lines[band.start].first, lines[band.stop - 1].last
-    before = band.start > 0 and lines[band.start - 1].last == first
-    after = band.stop < len(lines) and lines[band.stop].first == last
-    return "" if before or after else Lines(lines[band.start].file, first, last).name
 
 
 def _signatures(folds: Sequence[Fold]) -> list[int]:

@@ -46,6 +46,9 @@ def in_words_of_author(graph: Graph) -> Graph:
     names, details, scopes = list(graph.names), list(graph.details), list(graph.scopes)
     for id, name in _constants_without_name(graph):
         names[id] = name
+    for id, group in graph.groups.items():
+        if not graph.names[id].strip("0123456789. …"):  # of a model that is a Sequential
+            names[id] = f"{group.module or 'layers'} {graph.names[id]}"
     modules = _ops_that_are_modules(graph)
     # the result of the whole has a box of its own
     ends = {graph.variables.get(id) for id, kind in enumerate(graph.kinds) if kind == "output"}
@@ -95,7 +98,8 @@ def _ops_that_are_modules(graph: Graph) -> set[int]:
         zip(graph.kinds, graph.halves, graph.scopes, strict=True)
     ):
         if half == "forward" and scope:
-            around.add(scope if kind == "group" else scope.rpartition(".")[0])
+            around.add(scope.rpartition(".")[0])
+            around |= {scope} if kind == "group" else set()
             if kind == "op" and scope in graph.modules and not is_reshaping(graph.stem(id)):
                 ops.setdefault(scope, []).append(id)
     return {
