@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -85,6 +86,44 @@ maps = [torch.randn(4, 3)]
 for layer in layers:
     maps.append(torch.tanh(layer(torch.cat(maps, 1))))
 loss = torch.cat(maps, 1).pow(2).mean()
+loss.backward()
+""",
+    "ladder": """
+import torch
+torch.manual_seed(0)
+x, kept = torch.randn(4, 3, requires_grad=True), []
+for step in range(10):
+    x = torch.tanh(x * 1.5)
+    kept.append(x)
+for step in range(10):
+    x = torch.tanh(x) * kept.pop()
+loss = x.pow(2).mean()
+loss.backward()
+""",
+    "skips": """
+import torch
+torch.manual_seed(0)
+x, kept = torch.randn(4, 3, requires_grad=True), []
+first = torch.tanh(x)
+second = torch.sin(first)
+third = torch.exp(second * 0.1)
+fourth = torch.sigmoid(third)
+fifth = torch.cos(fourth)
+sixth = torch.relu(fifth)
+seventh = torch.sqrt(sixth + 1)
+eighth = torch.log(seventh + 1)
+ninth = torch.abs(eighth)
+tenth = torch.square(ninth)
+a = tenth * first
+b = torch.sin(a) + ninth
+c = torch.tanh(b) * second
+d = torch.exp(c) * third
+e = torch.cos(d) + fourth
+f = torch.relu(e) * fifth
+g = torch.sqrt(f + 2) * sixth
+h = torch.log(g + 2) + seventh
+i = torch.abs(h) * eighth
+loss = i.pow(2).mean()
 loss.backward()
 """,
     "derivatives": """
@@ -447,6 +486,8 @@ def test_no_line_runs_through_the_dot_of_another_row(drawn: Drawn) -> None:
         assert ((link.source, link.target) in ends) == (lane >= 0)
     upright: dict[float, list[tuple[int, int, int]]] = {}
     for link in picture.table.links:
+        if (link.source, link.target) in picture.lanes.collected:
+            continue
         lane = picture.lanes.links[link.source, link.target]
         upright.setdefault(lane, []).append((link.source, link.target, link.source))
     for lane, spans in upright.items():
@@ -531,23 +572,41 @@ def test_rows_of_two_runs_have_both_gradients(folder: Path) -> None:
 
 
 def test_links_that_need_too_many_lanes_end_in_ports(folder: Path) -> None:
-    drawn = draw("dense", folder)
+    drawn = draw("ladder", folder, full=True)
     assert drawn.picture.lanes.number <= 9
     assert drawn.picture.lanes.ports
-    text = render_graph(drawn.graph, "txt", RenderOptions(view="flow")).text
+    text = render_graph(drawn.graph, "txt", RenderOptions(view="flow", full=True)).text
     for row, known in port_numbers(drawn.picture.lanes).items():
         assert f"{','.join(map(str, known))} " in text.splitlines()[4 + row]
 
 
 def test_a_line_that_would_cross_many_lanes_ends_in_ports() -> None:
+    spine = list(pairwise(range(14)))
+    even, odd = ([(at, to) for to in range(at + 2, 14, 2)] for at in (0, 1))
+    lanes = lanes_of(range(14), [*spine, *even, *odd])
+    assert lanes.ports == {1: 1}
+    assert {pair for pair, lane in lanes.links.items() if lane < 0} == {*odd}
+    assert port_numbers(lanes) == {row: [1] for row in range(1, 14, 2)}
+    assert not lanes_of(range(14), [*spine, *even]).ports
+
+
+def test_lanes_are_in_the_order_that_crosses_least() -> None:
     spine = list(pairwise(range(13)))
     far = [(0, at) for at in range(2, 13, 2)]
     lanes = lanes_of(range(13), [*spine, *far, (1, 11)])
-    assert lanes.ports == {0: 1}
-    assert {pair for pair, lane in lanes.links.items() if lane < 0} == {*far}
-    assert port_numbers(lanes) == {row: [1] for row in (0, 2, 4, 6, 8, 10, 12)}
-    assert not lanes_of(range(13), [*spine, *far]).ports
-    assert not lanes_of(range(13), [*spine, *far[:3], (1, 11)]).ports
+    assert not lanes.ports
+    assert lanes.links[0, 2] < lanes.links[1, 11]
+
+
+def test_rows_that_read_all_that_came_before_take_it_from_one_lane(folder: Path) -> None:
+    drawn = draw("dense", folder)
+    lanes = drawn.picture.lanes
+    assert lanes.number == 2
+    assert {lanes.links[link] for link in lanes.collected} == {1}
+    read = Counter(target for _, target in lanes.links)
+    said = {words.text for words in drawn.picture.words if words.text.endswith(" in")}
+    assert said == {f"{read[target]} in" for _, target in lanes.collected}
+    assert "13 in" in said
 
 
 def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
@@ -659,6 +718,23 @@ def test_rows_of_a_page_open_and_close(browser: Browser, folder: Path) -> None:
     first, closed, again, least, dots, most = browser.say(page, script)
     assert closed < first == again < most
     assert least == dots < closed
+
+
+def test_ports_of_a_page_lead_to_where_their_lines_go_on(browser: Browser, folder: Path) -> None:
+    graph, page = graph_of("skips", folder), folder / "ports.html"
+    page.write_text(render_graph(graph, "html", RenderOptions(view="flow")).text, "utf-8")
+    script = """
+    const ports = () => [...document.querySelectorAll(".port")];
+    const visited = () => [...document.querySelectorAll(".visited")].map(row => row.dataset.row);
+    const numbers = ports().map(port => port.textContent);
+    const [first] = ports();
+    const [source, target] = data.ports.find(port => String(port[2]) === first.textContent);
+    first.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
+    return [numbers, [String(target)], visited(), document.querySelectorAll("a.port").length];
+    """
+    numbers, wanted, visited, links = browser.say(page, script)
+    assert len(numbers) == links > 3
+    assert wanted == visited
 
 
 LOOK = """

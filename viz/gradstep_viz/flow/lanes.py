@@ -1,9 +1,10 @@
 """Lanes of rows, as in a git log: each row has a dot in a lane, each link runs along one.
 
 The longest way to an output, or that of the largest results, is the spine, lane 0, nearest to the
-names.  What else there is, is cut
-into longest chains; these, and links that skip rows, are intervals of rows: the shortest first,
-each takes the first lane that is free there, so that nested skips do not cross.  A skip that
+names.  What else there is, is cut into longest chains; these, and links that skip rows, are
+intervals of rows: the shortest first, so that nested skips do not cross, each takes the first lane
+that is free there; but one comes before all others where that saves crossings.
+Where rows read ever more of the same values, these share a lane, the *collector*.  A skip that
 crosses many lanes ends in numbered ports.
 """
 
@@ -12,30 +13,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 MOST_LANES: Final = 8
 """Links that would need more lanes end in ports."""
 
+MOST_READ: Final = 6
+"""A row that reads more values from afar takes them from a collector."""
 MOST_CROSSED: Final = 4
+PORT_COST: Final = 4
+"""A skip ends in ports where that saves so many crossings."""
+MOST_TRIED: Final = 6
 MOST_PORTS: Final = 9
 """So many skips end in ports because they cross lanes."""
 
 Ends = tuple[int, int]
 _Job = tuple[int, int, int, int]
-"""Length, first and last row, and the number of a chain, or -1 - source of a skip."""
+"""Length, first and last row, and the number of a chain, or -1 - source of a skip, of a collector
+the first of its sources."""
 
 
 class Lanes(NamedTuple):
     """``of`` is the lane of each row's dot, 0 nearest to the names; ``links`` that along which each
     link runs, -1 for one that ends in ports; ``ports`` are the numbers of these, by the row that
-    they come from; ``number`` is how many lanes there are."""
+    they come from; ``number`` is how many lanes there are, and ``collected`` are the links along
+    the lane of a collector."""
 
     of: dict[int, int]
     links: dict[Ends, int]
     ports: dict[int, int]
     number: int
+    collected: frozenset[Ends] = frozenset()
 
 
 def lanes_of(
@@ -68,8 +78,12 @@ def lanes_of(
             last = max([chain[-1], *readers.get(chain[-1], ())])
             jobs.append((last - first, first, last, number))
     skips: dict[int, list[int]] = {}
+    collected = _collected(ends, along)
     for source, target in ends:
         if (source, target) in along:
+            continue
+        if (source, target) in collected:
+            skips.setdefault(collected[source, target], []).append(target)
             continue
         number, other = chain_of[source], chain_of[target]
         # into or out of a chain that is not the spine, a link runs in the lane of the chain
@@ -80,13 +94,53 @@ def lanes_of(
         else:
             skips.setdefault(source, []).append(target)
     jobs += [(max(to) - source, source, max(to), -1 - source) for source, to in skips.items()]
-    ported: set[int] = set()
-    while True:
-        lanes = _assigned(sorted(jobs), ported, dots, ends, chain_of, along)
-        count, source = max(_crossings(lanes, along), default=(0, -1))
-        if count <= most_crossed or len(ported) >= MOST_PORTS:
-            return lanes
-        ported.add(source)
+
+    def assigned(order: Sequence[_Job], ported: frozenset[int]) -> tuple[tuple[int, int], Lanes]:
+        lanes = _assigned(order, ported, dots, ends, chain_of, along, collected)
+        crossed = sum(count for count, _ in _crossings(lanes, {}))
+        return (crossed + PORT_COST * len(lanes.ports), lanes.number), lanes
+
+    def untangled(ported: frozenset[int]) -> tuple[tuple[int, int], Lanes]:
+        order = sorted(jobs)
+        best = assigned(order, ported)
+        for job in [*order] if most_crossed < inf else ():
+            others = [one for one in order if one != job]
+            for tried in ([job, *others], [*others, job]):
+                if best[0][0] and (other := assigned(tried, ported))[0] < best[0]:
+                    best, order = other, tried
+        return best
+
+    ported: frozenset[int] = frozenset()
+    cost, lanes = untangled(ported)
+    while most_crossed < inf and len(ported) < MOST_PORTS:
+        worst = sorted(_crossings(lanes, along), reverse=True)[:MOST_TRIED]
+        tries = [(ported | {source}, *untangled(ported | {source})) for _, source in worst]
+        if not tries:
+            break
+        best = min(tries, key=lambda one: one[1])
+        if best[1] >= cost and worst[0][0] <= most_crossed:
+            break
+        ported, cost, lanes = best
+    return lanes
+
+
+def _collected(ends: Sequence[Ends], along: Mapping[Ends, int]) -> dict[Ends, int]:
+    """Return the links that run along a collector, with the first row that gives it something: the
+    rows that it leads to read all that came before."""
+    read: dict[int, set[int]] = {}
+    for source, target in ends:
+        read.setdefault(target, set()).add(source)
+    collected: dict[Ends, int] = {}
+    for last in sorted(read, reverse=True):
+        given = {one for one in read[last] if (one, last) not in along}
+        if len(given) <= MOST_READ or any((one, last) in collected for one in given):
+            continue
+        for target, sources in read.items():
+            before = {one for one in given if one < target}
+            if target <= last and len(before) > 1 and before <= sources:
+                skips = [(one, target) for one in before if (one, target) not in along]
+                collected.update(dict.fromkeys(skips, min(given)))
+    return collected
 
 
 def port_numbers(lanes: Lanes) -> dict[int, list[int]]:
@@ -100,8 +154,8 @@ def port_numbers(lanes: Lanes) -> dict[int, list[int]]:
 
 
 def _assigned(
-    jobs: Iterable[_Job], ported: set[int], dots: Sequence[int], ends: Sequence[Ends],
-    chain_of: Mapping[int, int], along: Mapping[Ends, int],
+    jobs: Iterable[_Job], ported: frozenset[int], dots: Sequence[int], ends: Sequence[Ends],
+    chain_of: Mapping[int, int], along: Mapping[Ends, int], collected: Mapping[Ends, int],
 ) -> Lanes:  # fmt: skip
     """Give each chain, and each skip that does not end in ports, the first lane that is free."""
     taken: list[list[tuple[int, int]]] = [[(-1, 1 << 60)]]
@@ -132,10 +186,11 @@ def _assigned(
     of = {row: lane_of_chain[chain_of[row]] for row in dots}
     drawn: dict[Ends, int] = {}
     for pair in ends:
-        drawn[pair] = lane_of_chain[along[pair]] if pair in along else lane_of_skip[pair[0]]
+        source = collected.get(pair, pair[0])
+        drawn[pair] = lane_of_chain[along[pair]] if pair in along else lane_of_skip[source]
     sources = sorted({source for (source, _), lane in drawn.items() if lane < 0})
     ports = {source: number for number, source in enumerate(sources, 1)}
-    return Lanes(of, drawn, ports, len(taken))
+    return Lanes(of, drawn, ports, len(taken), frozenset(collected))
 
 
 def _crossings(lanes: Lanes, along: Mapping[Ends, int]) -> list[tuple[int, int]]:

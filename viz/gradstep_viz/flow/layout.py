@@ -3,6 +3,7 @@ picture."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby, product
 from math import ceil, inf, prod, sqrt
@@ -11,7 +12,13 @@ from typing import Final, NamedTuple
 from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep_viz.flow.facts import Size, scale_of, share_of
-from gradstep_viz.flow.lanes import MOST_CROSSED, MOST_LANES, Lanes, lanes_of, port_numbers
+from gradstep_viz.flow.lanes import (
+    MOST_CROSSED,
+    MOST_LANES,
+    Lanes,
+    lanes_of,
+    port_numbers,
+)
 from gradstep_viz.flow.measure import cut, tail_of, width_of
 from gradstep_viz.flow.parts import BROKEN, DEAD
 from gradstep_viz.flow.rows import MOST_ROWS, ExtremeKind, Link, Row, Shared, Table
@@ -30,7 +37,7 @@ OFF: Final = 2.5
 INDENT: Final = 12
 PITCH: Final = 16.0
 LANES_WIDTH: Final = 84.0
-PORT_WIDTH: Final = 22
+PORT_WIDTH: Final = 26
 BAR: Final = 46
 GAP: Final = 14
 MOST_COLUMNS: Final = 16
@@ -150,13 +157,16 @@ class PageRows(NamedTuple):
     """The rows of a page: as they are open, and those that can be closed as they are then.
 
     ``links`` are source, target, the x of the lane, width and tone; ``places`` the x of the lane of
-    each row.  The first row is at ``top``, names begin at ``names``.
+    each row.  ``ports`` are links that end in ports: source, target, number, width and tone; their
+    numbers stand at ``port``.  The first row is at ``top``, names begin at ``names``.
     """
 
     rows: tuple[RowPicture, ...]
     closed: tuple[RowPicture | None, ...]
     links: tuple[tuple[int, int, float, float, Tone], ...]
     places: tuple[float, ...]
+    ports: tuple[tuple[int, int, int, float, Tone], ...]
+    port: float
     top: float
     names: float
 
@@ -209,6 +219,9 @@ class _Layout:
             at: cut(_ranges(numbers), PORT_WIDTH, 10, bold=True)
             for at, numbers in port_numbers(lanes).items()
         }
+        self._read = Counter(target for _, target in lanes.links)
+        for at in {target for _, target in lanes.collected} - {*self._ports}:
+            self._ports[at] = f"{self._read[at]} in"
         ports = max((width_of(text, 10, bold=True) for text in self._ports.values()), default=0)
         self._spine = MARGIN + 6 + (lanes.number - 1) * self._pitch
         self._names = self._spine + 16 + ports + (3 if ports else 0)
@@ -400,8 +413,15 @@ class _Layout:
             if (lane := self._lanes.links[link.source, link.target]) >= 0
         ]
         places = tuple(self._x(lanes[at]) for at in range(number))
+        ports = tuple(
+            (link.source, link.target, self._lanes.ports[link.source], *self._river(link))
+            for link in self._table.links
+            if self._lanes.links[link.source, link.target] < 0
+        )
         top = next(block.y for block in frame.blocks if block.tone == "line") + 2
-        return frame, PageRows(rows, closed, tuple(links), places, top, self._names)
+        return frame, PageRows(
+            rows, closed, tuple(links), places, ports, self._spine + 13, top, self._names
+        )
 
     def _heading(self, y: float) -> list[Words]:
         columns = self._columns
@@ -457,7 +477,9 @@ class _Layout:
             end = self._x(lanes.of[link.target]), self._y[link.target]
             width, tone = self._river(link)
             strokes.append(Stroke(link.source, link.target, self._x(lane), start, end, width, tone))
-        strokes.sort(key=lambda one: (one.lane_x, -one.width, one.source, one.target))
+        strokes.sort(
+            key=lambda one: (one.lane_x, one.tone != "none", -one.width, one.source, one.target)
+        )
         ported: dict[int, Link] = {}
         for link in self._table.links:
             if lanes.links[link.source, link.target] < 0:
@@ -711,6 +733,8 @@ class _Layout:
             marks.append("An arc at a dot: a residual connection inside.")
         if self._lanes.ports:
             marks.append("A number beside a dot: a line that goes on at the same number.")
+        if self._lanes.collected:
+            marks.append("N in: reads so many values, from one lane.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
 
 

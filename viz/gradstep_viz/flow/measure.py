@@ -61,7 +61,7 @@ def cut(
     """Cut a text to a width: a name at its front, or else in the middle, a sentence at its end.
 
     >>> cut("encoder.layers.0.self_attention", 120), cut("constantpadnd", 60)
-    ('…self_attention', 'cons…padnd')
+    ('…0.self_attention', 'con…adnd')
     >>> cut("class ReLU → Tanh; op relu → tanh", 120, keep_end=False)
     'class ReLU → Tan…'
     """

@@ -46,6 +46,8 @@ def write_flow_page(
         "foot": frame.height - last,
         "places": page.places,
         "links": page.links,
+        "ports": page.ports,
+        "port": page.port,
         "rows": [
             {
                 "header": row.header,

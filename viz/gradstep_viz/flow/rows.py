@@ -15,7 +15,7 @@ from gradstep.graph.addresses import unknown
 from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.model import Graph, Shape
 from gradstep.graph.statistics import Statistics, format_number
-from gradstep.text import printable
+from gradstep.text import plural, printable
 from gradstep_viz.flow.facts import Facts, Size, largest
 from gradstep_viz.flow.parts import (
     BROKEN,
@@ -739,6 +739,8 @@ class _Writer:
         names = _as_called([stems[unit] for unit in self._facts.ops.heads_among(units)])
         if Counter(names) == _ROTATION:
             return "rotary embedding"
+        if any(name.endswith("_backward") for name in names):
+            return f"derivative, {plural(len(names), 'op')}"
         runs = (
             list(Counter(names).items()) if len(names) > MOST_OPS else [(name, 1) for name in names]
         )

@@ -9,12 +9,55 @@ const svg = main.querySelector("svg");
 const [lanes, panels, foot] = [".lanes", ".panels", ".foot"].map(name => svg.querySelector(name));
 const shown = [...svg.querySelectorAll("[data-row]")];
 const opened = data.rows.map(row => row.open);
-const ROW = 25, GAP = 6, OFF = 2.5, CORNER = 9, HALO = 4.8;
+const MOST_PORTS = 2, ROW = 25, GAP = 6, OFF = 2.5, CORNER = 9, HALO = 4.8;
 
 function make(name, attributes, parent) {
   const element = document.createElementNS(space, name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   parent.append(element);
+  return element;
+}
+
+// The numbers of lines that end in ports; each leads to the rows where its line goes on.
+function drawPorts(stands, middle) {
+  const ends = new Map();
+  for (const [source, target, number, width, tone] of data.ports) {
+    const from = stands[source], to = stands[target];
+    if (from === to) continue;
+    for (const [at, other] of [[from, to], [to, from]]) {
+      const known = ends.get(at) ?? ends.set(at, {numbers: new Map(), width, tone}).get(at);
+      known.numbers.set(number, [...known.numbers.get(number) ?? [], other]);
+    }
+  }
+  for (const [at, {numbers, width, tone}] of ends) {
+    make("path", {
+      class: tone, style: `stroke-width:${Math.min(width, 3)}px`,
+      d: `M${data.port - 2} ${middle[at]}H${data.places[at]}`,
+    }, lanes);
+    const text = make("text", {
+      x: data.port, y: middle[at] + 3.6, style: "font-size:10px",
+    }, lanes);
+    const sorted = [...numbers].sort(([one], [other]) => one - other);
+    for (const [number, others] of sorted.slice(0, MOST_PORTS)) {
+      if (text.textContent) text.append(",");
+      const link = make("a", {class: "port", href: "#", "aria-label": `line ${number}`}, text);
+      link.textContent = number;
+      link.addEventListener("click", event => {
+        event.preventDefault();
+        const below = others.filter(other => other > at).sort((a, b) => a - b);
+        visit(below[0] ?? Math.min(...others));
+      });
+    }
+    if (sorted.length > MOST_PORTS) text.append("…");
+  }
+}
+
+function visit(row) {
+  for (const element of shown) {
+    const is = Number(element.dataset.row) === row && !element.hasAttribute("hidden");
+    element.classList.toggle("visited", is);
+    if (is) element.scrollIntoView({block: "center"});
+  }
 }
 
 function closedAbove(row) {
@@ -94,6 +137,7 @@ function draw() {
     }
     first = stop;
   }
+  drawPorts(stands, middle);
   foot.setAttribute("transform", `translate(0 ${y + 6})`);
   const height = y + 6 + data.foot;
   svg.setAttribute("viewBox", `0 0 ${data.width} ${height}`);
