@@ -93,7 +93,12 @@ def overview(run: Run) -> Overview:
     held = dict.fromkeys(number for group in run.training.groups for number in group.leaves)
     modes = dict(_modes(every))
     sizes = [(size, one.leaf.name) for one in every if (size := one.seen[-1].gradient)]
-    moved = [(share, one.leaf.name) for one in every if (share := one.seen[-1].moved)]
+    last = [next((seen for seen in reversed(one.seen) if seen.follows), None) for one in every]
+    moved = [
+        (share, one.leaf.name)
+        for one, seen in zip(every, last, strict=True)
+        if seen is not None and (share := seen.moved)
+    ]
     return Overview(
         tuple(_losses(run)), _sizes(sizes), _sizes(moved),
         tuple(name for name, training in modes.items() if training),

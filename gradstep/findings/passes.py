@@ -159,9 +159,10 @@ class Passed(NamedTuple):
 
 def run_pass(
     call: BackwardCall,
-    names: Names,
+    find_names: Callable[[], Names],
     number: int,
     *,
+    is_scaled: bool = True,
     explains: bool = True,
     ends: bool = True,
     look: Callable[[PassSession], None] = lambda session: None,
@@ -170,6 +171,8 @@ def run_pass(
     gradients that it makes are finite.
 
     Args:
+        find_names: finds the names in the program, which takes a while.
+        is_scaled: the program may have a scaler of losses.
         explains: find out where that began; a pass without code of the program's then runs twice.
         ends: the program does not go on behind gradients that are not finite; else its hooks and
             functions do not run twice where an engine puts back what they changed.
@@ -181,7 +184,7 @@ def run_pass(
     engine = engine_of_call(call)
     running = engine.running or engine.cannot("run a backward pass")
     scaling = None
-    if names.scalers:
+    if is_scaled and (names := find_names()).scalers:
         scaling = scaling_of(names, _numbers(engine), engine.reading.plan(call.roots).order)
 
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
@@ -189,7 +192,9 @@ def run_pass(
 
     run = running.kept_run(call, once=explains)
     told_run = stepping_of(call).told_run if run is None else None
-    told = None if told_run is None else told_run(call, partial(record_nested, around=names))
+    told = None if told_run is None else told_run(
+        call, lambda inner, nested: record_nested(inner, nested, find_names())
+    )  # fmt: skip
     if told is not None and told.error is not None:
         told.release()
         raise told.error
@@ -198,8 +203,10 @@ def run_pass(
     is_finite = ran is not None and ran.is_finite()
     trouble = None
     if not is_finite:
-        order = engine.reading.plan(call.roots).order
+        order, names = engine.reading.plan(call.roots).order, find_names()
         trouble = _not_finite(call, engine, order, names, returned)
+        if names.scalers and scaling is None:
+            scaling = scaling_of(names, _numbers(engine), order)
     if told is not None:
         if trouble is not None and scaling is None and explains:
             session = PassSession.of_call(call, names=names, call=number, driver=told.driver())

@@ -104,7 +104,7 @@ class NotSeen(NamedTuple):
 
     kind: Literal[
         "defect", "dry_run", "end_of_run", "other_calls", "derivatives", "not_checkable", "graphs",
-        "recording", "codes",
+        "leaves", "recording", "codes",
     ]  # fmt: skip
     words: str
     number: int | None = None
@@ -659,6 +659,10 @@ def _not_looked_at(facts: Facts, scope: Scope, rest: int) -> Iterator[NotSeen]:
     for reason in sorted(reasons)[:_REASONS]:
         yield NotSeen("not_checkable", reason)
     if rest:
+        described = len(facts.run.described)
+        if described < len(facts.run.indices):
+            words = f"the leaves of {plural(len(facts.run.indices) - described, 'call')}"
+            yield NotSeen("leaves", words, len(facts.run.indices) - described)
         yield NotSeen("graphs", f"the graphs of {plural(rest, 'call')}", rest)
 
 

@@ -7,7 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from threading import Lock, Thread, current_thread
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, TypeVar
@@ -119,16 +120,22 @@ def call_title(kind: CallKind, number: int) -> str:
     return f"{_SPELLING[kind]} call {number}"
 
 
-class InterceptedCall(NamedTuple):
-    """A call of the script: which one of its kind it is, and the names known there; and the title
-    of the call whose lines and modules are those of this one, where they were not noted; what tells
-    of it where it has run."""
+@dataclass
+class InterceptedCall:
+    """A call of the script: which one of its kind it is, and what finds the names known there, as
+    long as it lasts; and the title of the call whose lines and modules are those of this one, where
+    they were not noted; what tells of it where it has run."""
 
     number: int
     call: BackwardCall
-    names: Names
+    find_names: Callable[[], Names]
     like: str = ""
     driver: Driver | None = None
+
+    @cached_property
+    def names(self) -> Names:
+        """These names, which take a while to find."""
+        return self.find_names()
 
     @property
     def title(self) -> str:
@@ -318,10 +325,11 @@ class Calls:
         if answer is None or isinstance(answer, HasRun):
             engine_of_call(call).settle_trace()
             like = self._places_from(call)
-            # names take a while to find, and are not needed where all is well
-            names = _names_for(call, self._variables)
             driver = None if answer is None else answer.driver
-            intercepted = InterceptedCall(self.counts[call.kind], call, names, like, driver)
+            intercepted = InterceptedCall(
+                self.counts[call.kind], call, partial(_names_for, call, self._variables), like,
+                driver,
+            )  # fmt: skip
             answer, shows = self._handle(intercepted), True
         if answer is False:
             found_gradients = carried_out(partial(running_of(call).run, call))

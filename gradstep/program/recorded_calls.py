@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Collection, Sequence
+from functools import partial
 from io import StringIO
 from pathlib import Path
 
@@ -29,7 +30,7 @@ def go_through(path: Path, requested: CallSelector, handle: Handle) -> None:
             for index in wanted(run, requested):
                 call = RecordedCall(run, index)
                 show_sources(run, call)
-                handle(InterceptedCall(call.number, call, names_of(call)))
+                handle(InterceptedCall(call.number, call, partial(names_of, call)))
     except ScriptDone:
         return
     except RecordingError as error:

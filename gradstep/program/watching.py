@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack, suppress
-from functools import wraps
+from functools import partial, wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
 from types import FunctionType, TracebackType
@@ -178,7 +178,8 @@ class Run:
             self._ended = Ended("not_finite", f"the {self._watch.trouble}")
         if self._ended:
             return False
-        return self._watch(intercepted.call, intercepted.names, intercepted.number)
+        find_names = partial(getattr, intercepted, "names")
+        return self._watch.look(intercepted.call, find_names, intercepted.number)
 
     def _keep(self, calls: Calls) -> None:
         self._counts = calls.counts

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
 from statistics import fmean
 from typing import Final, NamedTuple
 
@@ -18,6 +17,12 @@ from gradstep.records import CallKind
 
 FIRST: Final = 10
 """Calls of a run that are kept in full, whatever follows."""
+DESCRIBED: Final = 64
+"""Calls of a run whose leaves are described, whatever follows."""
+IN_A_ROW: Final = 4
+"""Calls in a row whose leaves are described, from then on: what a step does shows in two."""
+GAP: Final = 16
+"""A run has one call in so many, at least, behind the last ones whose leaves are described."""
 BUDGET: Final = 1.3
 """What a run may take that is recorded, as a multiple of what it takes otherwise."""
 
@@ -86,8 +91,10 @@ class Account:
         self._traced = self._steps_traced = 0.0  # what steps took of which ops were described
         self._plain: deque[float] = deque(maxlen=_OF_LATE)  # what the others took, of late
         self._newest = 0.0  # what the newest call of a kind took
-        self._of_leaves = 0.0
-        self._step = 0.0  # seconds of the run from one call to the next, of late
+        self._of_leaves = 0.0  # what one with its leaves took, of late
+        self._described = 0  # calls in a row
+        self._left_out = 0  # calls since then
+        self._calls = 0
 
     def ran(self, seconds: float, *, traced: bool = False) -> None:
         """Take note that the run took ``seconds`` from one call to the next; where its ops were
@@ -97,11 +104,13 @@ class Account:
             return
         self._ran += seconds
         self._plain.append(seconds)
-        self._step = seconds if not self._step else 0.9 * self._step + 0.1 * seconds
 
     def spent(self, level: Level, seconds: float) -> None:
         """Take note that watching a call took ``seconds`` more than the call."""
         self._spent += seconds
+        self._calls += 1
+        self._described = 0 if level == "call" else self._described + 1
+        self._left_out = self._left_out + 1 if level == "call" else 0
         if level in ("stats", "all"):
             self._newest = seconds
         elif level == "leaves":
@@ -115,7 +124,18 @@ class Account:
             return Wanted(schedule.full)
         if schedule.last and schedule.full in ("stats", "all") and self._affords(self._newest):
             return Wanted(schedule.full, passing=True)
-        return Wanted("leaves" if number % self._stride() == 0 else "call")
+        return Wanted(self.wanted_leaves())
+
+    def wanted_leaves(self) -> Level:
+        """Return how much to keep of the next call where that is not in full: its leaves, too,
+        where there is time for those of some that come with it."""
+        is_described = (
+            self._calls < DESCRIBED
+            or self._described % IN_A_ROW > 0
+            or self._left_out * GAP >= self._calls
+            or self._affords(IN_A_ROW * self._of_leaves)
+        )
+        return "leaves" if is_described else "call"
 
     def _affords(self, seconds: float) -> bool:
         budget = self.schedule.budget
@@ -127,11 +147,3 @@ class Account:
             own = min(steps * usual, self._traced)
         spent = self._spent + seconds + (self._traced - own) * (1 + 1 / max(steps, 1))
         return spent <= (budget - 1) * (self._ran + own)
-
-    def _stride(self) -> int:
-        """Return of how many calls the leaves of one can be kept."""
-        budget = self.schedule.budget
-        if budget is None or not self._step:
-            return 1
-        allowed = max(budget - 1, 0.01) * self._step
-        return min(max(ceil(self._of_leaves / allowed), 1), 100)

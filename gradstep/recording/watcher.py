@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Final, NamedTuple, get_args
 
 from gradstep.capturing.names import Names, caller_names
@@ -25,10 +25,11 @@ from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
-from gradstep.recording.leaves import Before, LeafWatch
-from gradstep.recording.observing import Observed, observe
+from gradstep.recording.leaves import LeafWatch
+from gradstep.recording.look import Look
+from gradstep.recording.observing import observe
 from gradstep.recording.run import Sink
-from gradstep.recording.schedule import Account, Schedule, Wanted
+from gradstep.recording.schedule import Account, Schedule
 from gradstep.records import BackwardCall, CallKind, Gradients
 from gradstep.text import plural
 
@@ -48,7 +49,7 @@ class Flight:
     keep: int = 20
 
 
-class _Told(NamedTuple):
+class Told(NamedTuple):
     """All that is known of a call that has ended."""
 
     call: CallFacts
@@ -58,7 +59,8 @@ class _Told(NamedTuple):
 
 
 class Watcher:
-    """Carries out calls, and tells ``sink`` of them; one for each run.
+    """Carries out calls, and tells ``sink`` of them; one for each run. A kind of it may look for
+    more.
 
     ``names`` finds the names of the program where a call is made; files are named as seen from
     ``folder``, and with ``sources`` their text is kept. ``counts`` are those of whoever intercepts
@@ -92,14 +94,16 @@ class Watcher:
         self._named: dict[str, str] = {}  # files of the program, as seen from the folder
         self._structures: set[str] = set()
         self._warned: set[Warned] = set()
-        self._newest: _Told | None = None  # a full call that stays only until there is another
-        self._ring: deque[_Told] = deque(maxlen=1 if flight is None else flight.keep)
+        self._newest: Told | None = None  # a full call that stays only until there is another
+        self._ring: deque[Told] = deque(maxlen=1 if flight is None else flight.keep)
         self._was_troubled = self._has_met = False
         self._plain = 0.0  # what a call of late took plainly
-        self._start = self._left = perf_counter()
+        self._start = perf_counter()
+        self._left: float | None = None
+        self._is_traced = False  # what runs takes longer, as its ops are described
         self.index = self.step = 0
         self.is_over = self.is_busy = False
-        self._new_failures = NewFailures()
+        self._failures = NewFailures()
         self.on_idle: Callable[[], None] | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
@@ -118,157 +122,143 @@ class Watcher:
             return self._carry_out_and_tell(call)
         except Exception as error:
             if is_ours(error):
-                self._new_failures.told_soon()
+                self._failures.told_soon()
                 self._sink.add_incomplete(self.index)
             raise
         finally:
-            if self._new_failures.noted():
+            if self._failures.noted():
                 self._sink.add_incomplete(self.index)
 
     def _carry_out_and_tell(self, call: BackwardCall) -> bool | Gradients:
-        entered = perf_counter()
-        wanted = self._account.wanted(self.counts[call.kind], call.kind)
-        begun = self._begun(call, wanted, entered)
-        engine = engine_of_call(call)
+        entered, began = process_time(), perf_counter()  # other programs may run beside this one
+        engine, running = engine_of_call(call), running_of(call)
+        begun = CallFacts(
+            self.index, call.kind, self.counts[call.kind], self._line_of(call), "call",
+            step=self.step, began=began - self._start, is_finished=False,
+        )  # fmt: skip
+        look, passing = Look(engine, call, begun, self._names), False
+        with within_fence(begun.title), running.unseen():
+            passing = self._look_at(look)
+        if look.facts.level != "call":
+            self._describe(look)
+        if self._flight is None:
+            self._sink.add_begun(look.facts)
+        started, own = perf_counter(), process_time()
+        try:
+            answer = self._carry_out(look)
+        except BaseException as error:
+            told = replace(look.facts, error=text_of_error(error))
+            with within_fence("a call that raised"):
+                self._tell(Told(told, (), None), passing=False)
+            self.flush()
+            raise
+        seconds, own = perf_counter() - started, process_time() - own
+        look.facts = replace(look.facts, seconds=seconds, is_finished=True)
+        leaves: Sequence[LeafFacts] = ()
+        if look.leaves is not None:
+            with within_fence(f"the leaves of {begun.title}"), running.unseen():
+                leaves = self._leaves.after(engine, look.leaves)
+        with within_fence(f"what {begun.title} made"), running.unseen():
+            self._tell(self._told(look, leaves), passing)
+        self._weigh(look.facts.level, entered, own)
+        with within_fence("what comes next"):
+            self._prepare(engine)
+        return answer
+
+    def _look_at(self, look: Look) -> bool:
+        """Say how much to keep of a call that is about to run; return whether it is passing."""
+        engine, facts = look.engine, look.facts
+        wanted = self._account.wanted(facts.number, facts.kind)
+        look.facts = replace(facts, level=wanted.level)
         if engine.name not in self._header.engines:
             engines = {**self._header.engines, engine.name: engine.version}
             settings = {**self._header.settings, **engine.settings()}
             self._header = replace(self._header, engines=engines, settings=settings)
             self._sink.add_header(self._header)
-        with within_fence("the optimizers"):
-            self._leaves.look_at_rates()
-        before = None if begun.level == "call" else self._before(engine, call)
-        leaves: list[LeafFacts] = []
-        started = perf_counter()
-        try:
-            answer, observed, before = self._carry_out(engine, call, begun.level, before)
-        except BaseException as error:
-            told = replace(begun, is_finished=False, error=text_of_error(error))
-            with within_fence("a call that raised"):
-                self._tell(_Told(told, leaves, None), passing=False)
-            self.flush()
-            raise
-        ended = perf_counter()
-        if before is not None:
-            with within_fence("the leaves of a call"):
-                leaves = self._leaves.after(engine, before)
-        level = begun.level
-        if observed is not None and level not in _FULL:
-            level = self._schedule.full
-        elif before is not None and level == "call":
-            level = "leaves"
-        facts = replace(begun, level=level, seconds=ended - started)
-        with within_fence("a call"):
-            self._tell(self._told(engine, call, facts, leaves, observed), wanted.passing)
-        self._weigh(level, entered, ended - started)
-        with within_fence("what comes next"):
-            self._prepare(engine)
-        return answer
+        self._leaves.look_at_rates()
+        return wanted.passing
 
-    def _begun(self, call: BackwardCall, wanted: Wanted, entered: float) -> CallFacts:
-        line = None if call.line is None else self._source(*call.line)
-        begun = CallFacts(
-            self.index, call.kind, self.counts[call.kind], line, wanted.level, step=self.step,
-            began=entered - self._start, is_finished=False,
-        )  # fmt: skip
-        if self._flight is None:
-            self._sink.add_begun(begun)
-        return begun
+    def _describe(self, look: Look) -> None:
+        """Describe the leaves of a call as they are before it runs."""
+        if look.leaves is None:
+            with within_fence(f"the leaves of {look.facts.title}"), running_of(look.call).unseen():
+                look.leaves = self._leaves.before(look.engine, look.call, lambda: look.names)
+            if look.leaves is not None and look.facts.level == "call":
+                look.facts = replace(look.facts, level="leaves")
 
-    def _before(self, engine: Engine, call: BackwardCall) -> Before | None:
-        with within_fence("the leaves of a call"):
-            return self._leaves.before(engine, call, self._names)
-        return None
-
-    def _carry_out(
-        self, engine: Engine, call: BackwardCall, level: Level, before: Before | None
-    ) -> tuple[bool | Gradients, Observed | None, Before | None]:
-        """Carry out a call at a level; where it meets the condition of a flight recorder, in full,
-        as a rule by running it again. Also return its leaves ``before``, which are described
-        then."""
-        if level in _FULL:
-            return *self._in_full(engine, call), before
-        running = running_of(call)
+    def _carry_out(self, look: Look) -> bool | Gradients:
+        """Carry out a call at its level; where it meets the condition of a flight recorder, in
+        full, as a rule by running it again."""
+        engine, call, running = look.engine, look.call, running_of(look.call)
+        if look.facts.level in _FULL:
+            return self._in_full(look)
         waits = self._flight is not None and self._schedule.full in _FULL
         if waits and not self._was_troubled:
             is_met = False
             if running.may_run_user_code(call):  # not twice
-                before = before or self._before(engine, call)
+                self._describe(look)
                 told_run = stepping_of(call).told_run
                 told = None if told_run is None else told_run(call, _ran_inside)
                 if told is not None:
-                    return *self._told_in_full(engine, call, told), before
-                root = call.roots[0]  # only the loss tells before
-                is_met = self._is_met(numbers_of(root).scalar_statistics(root))
+                    return self._told_in_full(look, told)
+                is_met = self._is_met(look.described)  # only the loss tells before
             elif (run := running.kept_run(call)) is not None:
                 if run.is_finite():
                     run.release()
-                    return run.result if call.is_grad else True, None, before
+                    return run.result if call.is_grad else True
                 run.undo()
                 is_met = True
             if is_met:
-                before = before or self._before(engine, call)
-                return *self._in_full(engine, call), before
+                self._describe(look)
+                return self._in_full(look)
         if self._flight is not None:  # a gradient that is NaN is seen at a leaf
-            before = before or self._before(engine, call)
+            self._describe(look)
         if call.keep or call.graph:
             engine.settle_trace()
         gradients = carried_out(partial(running.run, call))
-        return gradients if call.is_grad else True, None, before
+        return gradients if call.is_grad else True
 
     def _is_met(self, loss: Statistics | None) -> bool:
         return self._flight is not None and loss is not None and loss.trouble in self._flight.when
 
-    def _told_in_full(
-        self, engine: Engine, call: BackwardCall, told: ToldRun
-    ) -> tuple[bool | Gradients, Observed | None]:
+    def _told_in_full(self, look: Look, told: ToldRun) -> bool | Gradients:
         """Describe a call that has run, in full where not all that it made is finite."""
         if told.error is None and not told.is_finite():
-            return self._in_full(engine, call, told.driver())
+            return self._in_full(look, told.driver())
         told.release()
         if told.error is not None:
             raise told.error
-        return told.result if call.is_grad else True, None
+        return told.result if look.call.is_grad else True
 
-    def _in_full(
-        self, engine: Engine, call: BackwardCall, driver: Driver | None = None
-    ) -> tuple[bool | Gradients, Observed | None]:
+    def _in_full(self, look: Look, driver: Driver | None = None) -> bool | Gradients:
+        engine, call, names = look.engine, look.call, look.names
         engine.settle_trace()
-        names = self._names()
         if not call.is_grad and len(call.roots) == 1:
             names.add_loss(engine.reading.user_tensor(call.roots[0]))
         with within_fence("the leaves of a call"):
             self._leaves.learn(engine, running_of(call).accumulated(call), names)
-        tensors = self._schedule.full == "all"
-        observed = observe(call, names, self._folder, self._known, tensors=tensors, driver=driver)
-        return observed.gradients if call.is_grad else True, observed
+        observed = look.observed = observe(
+            call, names, self._folder, self._known, tensors=self._schedule.full == "all",
+            driver=driver,
+        )  # fmt: skip
+        look.facts = replace(look.facts, level=self._schedule.full)
+        return observed.gradients if call.is_grad else True
 
-    def _told(
-        self,
-        engine: Engine,
-        call: BackwardCall,
-        facts: CallFacts,
-        leaves: Sequence[LeafFacts],
-        observed: Observed | None,
-    ) -> _Told:
-        root, numbers = call.roots[0], numbers_of(call.roots[0])
-        loss = numbers.scalar_statistics(root) if len(call.roots) == 1 else None
-        memory = running_of(call).memory(engine.reading.user_tensor(root))
-        described = [loss, *(leaf.after for leaf in leaves)]
+    def _told(self, look: Look, leaves: Sequence[LeafFacts]) -> Told:
+        root, numbers, observed = look.call.roots[0], numbers_of(look.call.roots[0]), look.observed
+        described = [look.described, *(leaf.after for leaf in leaves)]
         if observed is not None and observed.gradients:
             described += numbers.all_statistics(observed.gradients)
         troubles = frozenset(
             value.trouble for value in described if value is not None and value.trouble
         )
-        facts = replace(
-            facts,
-            loss=None if loss is None else loss.scalar,
-            memory=_resident() if memory is None else memory,
-            is_finished=True,
-            is_troubled=bool(troubles),
-        )
+        facts, memory = look.facts, None
+        if facts.level != "call":
+            memory = running_of(look.call).memory(look.engine.reading.user_tensor(root))
+            memory = _resident() if memory is None else memory
+        facts = replace(facts, loss=look.loss, memory=memory, is_troubled=bool(troubles))
         if observed is None:
-            return _Told(facts, leaves, None, troubles)
+            return Told(facts, leaves, None, troubles)
         if observed.left_out:
             self._sink.add_note(
                 f"{facts.title}: {observed.left_out} tensors were too many to keep; they are "
@@ -279,9 +269,9 @@ class Watcher:
             self._sink.add_structure(observed.key, observed.document)
             self._keep_sources(observed.sources)
         facts = replace(facts, structure=observed.key, roots=observed.roots, nodes=observed.nodes)
-        return _Told(facts, leaves, observed.flow, troubles)
+        return Told(facts, leaves, observed.flow, troubles)
 
-    def _tell(self, told: _Told, passing: bool) -> None:
+    def _tell(self, told: Told, passing: bool) -> None:
         """Tell the sink of a call, now or when something goes wrong."""
         if self._flight is not None:
             self._ring.append(told)
@@ -305,11 +295,12 @@ class Watcher:
 
     def _weigh(self, level: Level, entered: float, seconds: float) -> None:
         """Take note of what the run took since the call before, and what watching this one did."""
-        now = perf_counter()
+        now = process_time()
         if level not in _FULL:
             self._plain = seconds
         plain = min(self._plain, seconds)  # unknown at first: too little, rather than too much
-        self._account.ran(entered - self._left + plain)
+        if self._left is not None:  # before the first call, a program imports
+            self._account.ran(entered - self._left + plain, traced=self._is_traced)
         self._account.spent(level, now - entered - plain)
         self._left = now
 
@@ -322,6 +313,10 @@ class Watcher:
         if engine.tracing is not None:
             engine.tracing.note_ops(on=in_full)
             engine.tracing.describe_ops(on=in_full and self._schedule.full == "all")
+
+    def _line_of(self, call: BackwardCall) -> Source | None:
+        """Return the line that makes a call."""
+        return None if call.line is None else self._source(*call.line)
 
     def _source(self, file: str, line: int) -> Source:
         name = self._named.get(file)

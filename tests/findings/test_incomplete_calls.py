@@ -74,7 +74,7 @@ def test_a_recording_tells_which_calls_are_not_complete(library: str, tmp_path: 
     (tmp_path / "train.py").write_text(PROGRAM.format(library=library), "utf-8")
     words = ["recording/leaves.py:LeafWatch.after*", "--", "record", "train.py"]
     done = run_python([SABOTAGE, *words], tmp_path, {"PYTHONPATH": str(ROOT)})
-    assert "not shown: the leaves of a call" in done.stderr
+    assert "not shown: the leaves of backward() call 1" in done.stderr
     run = FileRun(tmp_path / "run.gsr")
     assert run.incomplete == [1, 2, 3, 4]
     run.close()

@@ -201,7 +201,9 @@ def recorded(flight: Flight | None = None, **schedule: Any) -> Iterator[None]:
 @contextmanager
 def checked(*, whole: bool = False) -> Iterator[None]:
     watch = Watch(is_whole=whole)  # else, as with --call, the program goes on
-    with intercepting(lambda found: watch(found.call, found.names, found.number), EVERY):
+    with intercepting(
+        lambda found: watch.look(found.call, lambda: found.names, found.number), EVERY
+    ):
         yield
 
 
@@ -323,7 +325,9 @@ def test_where_a_nan_began_is_told_by_the_call_that_made_it(piece: Program) -> N
 
     expected = calls()
     watch = Watch()
-    with intercepting(lambda found: watch(found.call, found.names, found.number), EVERY):
+    with intercepting(
+        lambda found: watch.look(found.call, lambda: found.names, found.number), EVERY
+    ):
         assert calls() == expected
     reasons = [each.text() for _, each in watch.facts.seen if isinstance(each, NotFinite)]
     assert any("produces nan" in text for text in reasons)

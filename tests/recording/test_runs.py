@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 import pytest
 
 import autograd_core as torch
+from gradstep.findings.facts.history import histories, lines_of
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.recording.errors import NotRecorded
-from gradstep.recording.facts import CallFacts, Header, LeafFacts
+from gradstep.recording.facts import CallFacts, Header, Leaf, LeafFacts
 from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Account, Schedule
 from tests.recording.watched import recording
@@ -68,6 +70,32 @@ def test_watching_takes_no_more_than_asked(cost: float) -> None:
         assert len(passing) < 1300
 
 
+def test_leaves_are_described_in_rows_up_to_the_end_of_a_run() -> None:
+    account, described = Account(Schedule(last=False)), []
+    for number in range(1, 4001):
+        described += [number] if account.wanted_leaves() == "leaves" else []
+        account.spent(account.wanted_leaves(), 1.0)
+        account.ran(0.1)  # there is never time for it
+    assert described[:64] == [*range(1, 65)]
+    assert described[-1] > 4000 - 4000 // 15
+    rows = [number for number in described if number - 1 not in described]
+    assert all({start + 1, start + 2, start + 3} <= {*described} for start in rows[1:-1])
+    assert len(described) < 64 + 4 * 70
+
+
+def test_what_happened_in_calls_that_nobody_described_is_none_of_the_next_one() -> None:
+    run = MemoryRun(Header())
+    run.add_leaf(Leaf(0, "w", (2, 2), "float32", True))
+    for index in (1, 2, 3, 4, 7, 8):
+        facts = replace(call(index), level="call" if index == 4 else "leaves")
+        came = LeafFacts(0, None, None, None, None, 1.0, 0.5, "opt", None, True)
+        run.add_ended(facts, [] if index == 4 else [came], None)
+    (history,) = histories(run)
+    assert [seen.moved for seen in history.seen] == [0.5, 0.5, 0.5, None, 0.5]
+    assert [(a.call.index, b.call.index) for a, b in history.pairs] == [(1, 2), (2, 3), (7, 8)]
+    assert [c.index for _, calls in lines_of(run, leaves=True) for c in calls] == [1, 2, 3, 7, 8]
+
+
 def test_what_traced_steps_take_longer_than_others_is_spent() -> None:
     account, took, traced = Account(Schedule(budget=1.5)), 0.0, True
     for number in range(1, 1001):
@@ -95,8 +123,8 @@ def test_what_is_asked_for_is_kept_and_nothing_else() -> None:
 def test_no_call_beyond_those_required_is_in_full_where_watching_takes_longer_than_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seconds = count()  # each look at the clock is one later: one in a call, and two around it
-    monkeypatch.setattr("gradstep.recording.watcher.perf_counter", lambda: next(seconds))
+    for clock in ("perf_counter", "process_time"):  # each look at one is a second later
+        monkeypatch.setattr(f"gradstep.recording.watcher.{clock}", partial(next, count()))
     x = torch.ones(2, requires_grad=True)
     with recording(tmp_path / "run.gsr", Schedule()) as (run, _):
         for _ in range(20):

@@ -835,7 +835,7 @@ def test_a_report_says_where_gradstep_itself_failed(
     def fail(*_: object) -> None:
         raise IndexError("a defect")
 
-    monkeypatch.setattr(Watch, "_before", fail)
+    monkeypatch.setattr(Watch, "_look_at", fail)
     assert "not looked at: what gradstep failed at" in check(HEALTHY)[1]
 
 

@@ -77,12 +77,18 @@ class ProgressLine:
         """How long the work lasts."""
         return monotonic() - self._began
 
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to tell how far it is."""
+        return monotonic() > self._next
+
     def show(self, text: str) -> None:
         """Tell how far it is, if it is time to, and somebody may be watching."""
-        now = monotonic()
-        if now > self._next and output.progress_is_seen():
-            self._is_written, self._next = True, now + self._pause
-            self._show(text)
+        if self.is_due:
+            self._next = monotonic() + self._pause
+            if output.progress_is_seen():
+                self._is_written = True
+                self._show(text)
 
     def close(self) -> None:
         """Clear the line."""

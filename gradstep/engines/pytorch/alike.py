@@ -23,7 +23,7 @@ _MOST: Final = 64  # graphs
 def keep_places(call: TorchCall, title: str) -> bool | None:
     """See :meth:`gradstep.contract.protocol.Engine.keep_places`."""
     origins = current.get()
-    if origins is None or origins.recorder is not None or not origins.noting:
+    if origins is None or not origins.noting:
         return None
     numbers, shape = _read(call)
     if len(numbers) > _MOST_NODES or not all(map(origins.is_noted, numbers)):

@@ -64,6 +64,7 @@ from gradstep.engines.pytorch.tensors import (
     here,
     is_plain,
     is_single,
+    is_small,
     part_shape,
     shape_of,
     version_of,
@@ -180,7 +181,12 @@ class TorchNumbers:
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
         origin = tensor.origin if tensor.number is None else tensor.number
-        return describe(origin) if isinstance(origin, torch.Tensor) and is_single(origin) else None
+        if not isinstance(origin, torch.Tensor) or not is_single(origin):
+            return None
+        if not is_small(origin):
+            return describe(origin)
+        with unobserved():
+            return statistics.of_number(TensorBase.item(origin))
 
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         return array_of(gradient) if isinstance(gradient, torch.Tensor) else None

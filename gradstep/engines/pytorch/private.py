@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial, wraps
 from itertools import repeat
 from operator import attrgetter
@@ -659,8 +659,10 @@ def hooks_around(nodes: Iterable[Any]) -> Sequence[Any]:
     with _registering_by(look):
         for node in nodes:
             for register in (node.register_prehook, node.register_hook):
-                with suppress(Untold):
+                try:
                     register(None)
+                except Untold:
+                    continue
     return hooks
 
 

@@ -266,14 +266,15 @@ def has_memory(tensor: torch.Tensor) -> bool:
 def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.is_meta:
         return False
-    if hasattr(type(tensor), "__tensor_flatten__"):  # it stands for others
+    is_usual = type(tensor) in _KINDS
+    if not is_usual and hasattr(type(tensor), "__tensor_flatten__"):  # it stands for others
         return all(map(has_memory, _inner(tensor)))
     if tensor.layout is not torch.strided:
         return all(map(has_memory, _parts_of(tensor)))
     try:
         storage = TensorBase.untyped_storage(tensor)
-        if storage.device.type == "meta":  # of a fake tensor, which says that it is elsewhere
-            return False
+        if not is_usual and storage.device.type == "meta":
+            return False  # of a fake tensor, which says that it is elsewhere
         there = storage.nbytes()
     except (RuntimeError, NotImplementedError):
         return False

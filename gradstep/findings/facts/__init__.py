@@ -3,26 +3,19 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from copy import copy
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
-from gradstep.capturing.forward_values import ForwardValues
 from gradstep.capturing.names import Names
-from gradstep.contract.lookup import numbers_of, running_of
-from gradstep.contract.op_records import Origin, Record, reachable
-from gradstep.contract.protocol import Engine
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.finding import Reason, Rule
 from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Graph, Source
 from gradstep.guest.fence import NewFailures
-from gradstep.records import BackwardCall, Node
+from gradstep.recording.look import Look
 
 if TYPE_CHECKING:
-    from gradstep.recording.facts import CallFacts
     from gradstep.recording.run import Run
 
 LARGEST_DRAWN: Final = 20_000
@@ -30,61 +23,6 @@ LARGEST_DRAWN: Final = 20_000
 MOST_DRAWN: Final = 8
 FIRST_LOOKS: Final = 2
 """Calls of a line in which leaves are looked at: in the second, those that a step made."""
-
-
-@dataclass
-class Look:
-    """A call of the run. What is known only of one that is looked at closely: the ``order`` of its
-    nodes, and whether it ``is_traced``; it is then number ``looks`` of its line. What several
-    facts ask about it is ``kept``."""
-
-    engine: Engine
-    call: BackwardCall
-    names: Names
-    facts: CallFacts
-    losses: Sequence[Any]
-    order: Sequence[Node] = ()
-    is_traced: bool = False
-    looks: int = 0
-    kept: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def line(self) -> Source | None:
-        """The line that made the call."""
-        return self.facts.line
-
-    @cached_property
-    def loss(self) -> float | None:
-        """The loss, where there is one, and it is a number."""
-        root, *more = self.call.roots
-        known = None if more else numbers_of(root).scalar_statistics(root)
-        return None if known is None else known.scalar
-
-    @cached_property
-    def origins(self) -> dict[Origin, Any]:
-        """The losses that were traced, by what they came from."""
-        return {
-            seen.record: loss
-            for loss, seen in zip(
-                self.losses, self.engine.reading.tensors(self.losses), strict=True
-            )
-            if isinstance(seen.record, tuple)
-        }
-
-    @cached_property
-    def records(self) -> list[Record]:
-        """The records of the forward pass, in the order in which they were made."""
-        return reachable([record for record, _ in self.origins])
-
-    @cached_property
-    def values(self) -> ForwardValues:
-        """What is known of the numbers in it."""
-        return ForwardValues(self.engine.reading, self.origins)
-
-    @cached_property
-    def reached(self) -> Sequence[Any]:
-        """The leaves to whose ``.grad`` the call adds."""
-        return list(running_of(self.call).accumulated(self.call))
 
 
 class Given:
@@ -123,7 +61,10 @@ LIVE: Final[frozenset[type[Given]]] = frozenset({Objects, Forward, Graphs, Numbe
 
 class Fact:
     """Something that is gathered over the calls of a run, from what it ``needs``; empty where that
-    is not known. Each method is called at its time, and does nothing by default."""
+    is not known. Each method is called at its time, and does nothing by default.
+
+    Of calls that are not looked at closely, ``look.names`` takes longer than all else.
+    """
 
     needs: ClassVar[tuple[type[Given], ...]] = (Objects,)
 

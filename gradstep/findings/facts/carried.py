@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gradstep.findings.facts import Fact, Look
+from gradstep.findings.facts import Fact
 from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import assigned_from_itself, begins_as_none, head_of_loop
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class CarriedStates(Fact):
         return next(iter(self.states.values()), None)
 
     def after(self, look: Look) -> None:
-        if look.line is None or self.states:
+        if look.line is None or self.states or not look.has_names:
             return
         names, own = look.names, set(map(id, look.losses))
         for tensor in names.tensors():

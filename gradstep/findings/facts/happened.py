@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from gradstep.contract.events import Event, Events, Passed, noted
-from gradstep.findings.facts import Fact, Look
+from gradstep.findings.facts import Fact
+from gradstep.recording.look import Look
 
 _E = TypeVar("_E", bound=Event)
 

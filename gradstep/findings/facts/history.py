@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
 
 class Seen(NamedTuple):
-    """A leaf in one call."""
+    """A leaf in one call; whether that ``follows`` the one in which it was seen before, with none
+    between whose leaves nobody described."""
 
     call: CallFacts
     facts: LeafFacts
+    follows: bool = True
 
     @property
     def is_fresh(self) -> bool:
@@ -45,7 +48,9 @@ class Seen(NamedTuple):
     @property
     def moved(self) -> float | None:
         """By how much of its size the leaf has changed since the call before that came to it; None
-        where that is not finite."""
+        where that is not finite, or the call is unknown."""
+        if not self.follows:
+            return None
         size, update = self.facts.parameter_rms, self.facts.update_rms
         share = None if update is None or not size else update / size
         return share if share is not None and isfinite(share) else None
@@ -78,6 +83,11 @@ class History(NamedTuple):
     seen: tuple[Seen, ...]
 
     @property
+    def pairs(self) -> Iterator[tuple[Seen, Seen]]:
+        """The calls, each with the next one, as far as both are known."""
+        return (pair for pair in pairwise(self.seen) if pair[1].follows)
+
+    @property
     def lines(self) -> tuple[Source | None, ...]:
         """The lines of these calls, each once."""
         return tuple(dict.fromkeys(seen.call.line for seen in self.seen))
@@ -85,26 +95,34 @@ class History(NamedTuple):
 
 def histories(run: Run) -> Iterator[History]:
     """Yield the leaves of a run that a call of ``backward()`` came to."""
-    calls = {call.index: call for call in run.calls() if call.kind == "backward"}
+    every = list(run.calls())
+    calls = {call.index: call for call in every if call.kind == "backward"}
+    gaps = dict(zip(
+        [call.index for call in every], accumulate(call.level == "call" for call in every),
+        strict=True,
+    ))  # fmt: skip
     for leaf in run.leaves:
-        seen = tuple(
-            Seen(calls[index], facts)
+        came = [
+            (index, facts)
             for index, facts in run.over_calls(leaf.number)
             if index in calls and facts.arrived is not None
-        )
-        if seen:
-            yield History(leaf, seen)
+        ]
+        if came:
+            before = [came[0][0], *(index for index, _ in came)]
+            yield History(
+                leaf,
+                tuple([
+                    Seen(calls[index], facts, gaps[index] == gaps[last])
+                    for (index, facts), last in zip(came, before, strict=False)
+                ]),
+            )  # fmt: skip
 
 
-def is_described_between(run: Run, before: int, after: int) -> bool:
-    """Return whether the leaves of all calls between two were described."""
-    return all(call.level != "call" for call in run.calls() if before < call.index < after)
-
-
-def lines_of(run: Run) -> Iterator[tuple[Source | None, list[CallFacts]]]:
-    """Yield the calls of ``backward()``, by the line that made them."""
+def lines_of(run: Run, *, leaves: bool = False) -> Iterator[tuple[Source | None, list[CallFacts]]]:
+    """Yield the calls of ``backward()``, by the line that made them; with ``leaves`` those alone
+    whose leaves were described."""
     by_line: dict[Source | None, list[CallFacts]] = {}
     for call in run.calls():
-        if call.kind == "backward":
+        if call.kind == "backward" and not (leaves and call.level == "call"):
             by_line.setdefault(call.line, []).append(call)
     yield from by_line.items()

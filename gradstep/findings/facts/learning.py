@@ -6,11 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
+from gradstep.capturing.names import Names
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.facts import Fact, Facts, Graphs, Look
+from gradstep.findings.facts import Fact, Facts, Graphs
 from gradstep.findings.finding import Reason
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 if TYPE_CHECKING:
     from gradstep.recording.run import Run
@@ -34,6 +36,7 @@ class Learning(Fact):
         self.trained: dict[int, Trained] = {}
         self.reached: set[str] = set()
         self._leaves: dict[int, ref[Any]] = {}
+        self._names = Names()  # of the last call that was looked at closely
 
     def read(self, run: Run) -> None:
         for group in run.training.groups:
@@ -51,12 +54,12 @@ class Learning(Fact):
             reached = [look.engine.reading.user_tensor(tensor) for tensor in look.call.inputs]
         else:
             reached = list(look.reached)
-        self.reached.update(filter(None, map(look.names.of, reached)))
+        self.reached.update(filter(None, map(self._names.of, reached)))
         # an input may be a GradientEdge, which is no tensor
         self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if is_tensor(leaf))
 
     def closely(self, look: Look) -> None:
-        names = look.names
+        names = self._names = look.names
         for optimizer, _, used in names.trained():
             for identity, leaf in used.items():
                 if is_tensor(leaf) and leaf.requires_grad:

@@ -10,8 +10,9 @@ from weakref import ref
 from gradstep.contract.insides import insides_of
 from gradstep.contract.module_paths import is_of_library, joined, named_modules
 from gradstep.contract.parameters import own_parameters
-from gradstep.findings.facts import Fact, Look
+from gradstep.findings.facts import Fact
 from gradstep.guest.fence import attribute_of, read
+from gradstep.recording.look import Look
 
 _SMALL: Final = 1 << 12
 

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from gradstep.capturing.statement import tree_of
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.facts import Fact, Forward, Look
+from gradstep.findings.facts import Fact, Forward
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_of_library
+from gradstep.recording.look import Look
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
-from gradstep.findings.facts import Fact, Forward, Look, Numbers
+from gradstep.findings.facts import Fact, Forward, Numbers
 from gradstep.findings.finding import Reason
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 Array = NDArray[Any]
 LOSSES: Final = (

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.pass_session import PassSession
 from gradstep.engines.recorded import RecordedCall, names_of
-from gradstep.findings.facts import Facts, Given, Graphs, Look, Numbers
+from gradstep.findings.facts import Facts, Given, Graphs, Numbers
 from gradstep.findings.linting import findings_of
 from gradstep.findings.whole_run.watch import gathered
+from gradstep.recording.look import Look
 from gradstep.recording.run import Run
 
 _MOST: Final = 20
@@ -37,16 +39,18 @@ def facts_of(run: Run) -> Facts:
     seen: dict[object, None] = {}
     for index in _chosen(run):
         call, known = RecordedCall(run, index), run.call(index)
-        names, title = names_of(call), known.title
-        look = Look(engine_of_call(call), call, names, known, call.roots, call.order, looks=1)
+        look = Look(
+            engine_of_call(call), call, known, partial(names_of, call), order=call.order, looks=1
+        )
         for fact in kinds:
             fact.closely(look)
+        names = look.names
         facts.looked_at.append(index)
         given = facts.given if known.level == "all" else facts.given - {Numbers}
         for finding in findings_of(call.roots, names, given):
             if finding.cause not in seen:
                 seen[finding.cause] = None
-                facts.seen.append((title, finding.reason))
+                facts.seen.append((known.title, finding.reason))
         if not (call.is_grad or known.is_troubled):
             session = PassSession.of_call(call, names=names, call=known.number)
             session.jump(session.length)

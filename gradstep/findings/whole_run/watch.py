@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from time import perf_counter, process_time
 from typing import Any, Final
 from weakref import ref
 
 from gradstep.capturing.names import Names
 from gradstep.contract.insides import insides_of
-from gradstep.contract.lookup import engine_of_call, numbers_of, running_of
+from gradstep.contract.lookup import numbers_of, running_of
+from gradstep.contract.protocol import Engine
 from gradstep.debugger.history.observed_pass import graph_of_call
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.checking import Progress
@@ -24,7 +24,6 @@ from gradstep.findings.facts import (
     Fact,
     Facts,
     Given,
-    Look,
     lacking,
 )
 from gradstep.findings.facts.history import is_nothing
@@ -41,16 +40,17 @@ from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Source
-from gradstep.guest.fence import carried_out, is_ours, within_fence
-from gradstep.recording.facts import CallFacts, Header
-from gradstep.recording.leaves import LeafWatch
+from gradstep.graph.statistics import Statistics
+from gradstep.guest.fence import carried_out, tell, within_fence
+from gradstep.recording.facts import Header, LeafFacts
+from gradstep.recording.look import Look
 from gradstep.recording.run import MemoryRun
-from gradstep.recording.schedule import Account, Schedule
-from gradstep.recording.watcher import text_of_error
+from gradstep.recording.schedule import Schedule
+from gradstep.recording.watcher import Told, Watcher
 from gradstep.records import LEAF, BackwardCall, Gradients
 
 _ASKING: Final = ("isfinite", "isnan", "isinf")
-_MAY_TAKE: Final = 1.5  # as a multiple of what the run takes plainly
+_MAY_TAKE: Final = 1.15  # as a multiple of what the run takes plainly
 RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
 NEEDED: Final = tuple(
     dict.fromkeys(
@@ -65,7 +65,7 @@ def gathered(facts: Facts) -> list[Fact]:
     return [facts[kind] for kind in NEEDED if not lacking([kind], facts.given)]
 
 
-class Watch:
+class Watch(Watcher):
     """Carries out the calls of a run, and gathers the facts.
 
     Args:
@@ -88,19 +88,17 @@ class Watch:
         thresholds: Thresholds | None = None,
         more: Sequence[Fact] = (),
     ) -> None:
-        self._run = MemoryRun(Header())
-        self.facts = Facts(self._run, is_whole=is_whole, given=given)
+        run, header = MemoryRun(Header()), Header()
+        super().__init__(run, header, Schedule(budget=_MAY_TAKE))
+        self.facts = Facts(run, is_whole=is_whole, given=given)
         self.facts.thresholds = thresholds or self.facts.thresholds
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
+        self._failures = self.facts.failures
         self._gathered = [*gathered(self.facts), *more]
-        self._leaves = LeafWatch(self._run)
-        self._schedule = Schedule(budget=_MAY_TAKE)
-        self._account = Account(self._schedule)
-        self._line: Any = None  # of the last call
+        self._of_line: Any = None  # the line of the last call
         self._follows: dict[Any, Any] = {}  # the line of the call after one on a line, of late
         self._is_traced = True  # values are described since the last call
-        self._counts: Counter[tuple[Any, bool]] = Counter()
-        self._nodes: dict[int, int] = {}
+        self._on_line: Counter[tuple[Any, bool]] = Counter()
         self._missed: list[tuple[str, Any, int, int]] = []
         self._causes: set[tuple[Reason, str]] = set()
         self._places: set[tuple[str, str, Source | None]] = set()  # of what was found
@@ -108,28 +106,25 @@ class Watch:
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
         self._to_ask: set[Any] = set()  # of these, the ones whose next call is asked why
-        self._left = 0.0
+        self._is_scaled = True  # the program has a scaler, as far as is known
         # of the leaves of a pass not finite, and which of them were not finite themselves
         self._versions: list[tuple[ref[Any], int, bool]] = []
         self._skipped: list[str] = []
         self.trouble = ""
         """What is NaN or infinite from a call on: nothing that follows says anything."""
 
-    def __call__(self, call: BackwardCall, names: Names, number: int) -> bool | Gradients:
-        """Look at a call, number ``number`` of its kind, and carry it out."""
-        index = sum(self._counts.values()) + 1
-        try:
-            return self._look_and_carry_out(call, names, number)
-        except Exception as error:
-            if is_ours(error):
-                self.facts.failures.told_soon()
-                self._run.add_incomplete(index)
-            raise
-        finally:
-            if self.facts.failures.noted():
-                self._run.add_incomplete(index)
-            with within_fence("the names of leaves"), running_of(call).unseen():
-                names.keep_leaves()
+    def look(self, call: BackwardCall, names: Callable[[], Names], number: int) -> bool | Gradients:
+        """Look at a call, number ``number`` of its kind, and carry it out; ``names`` finds those of
+        the program."""
+        is_dry = False
+        with within_fence("whether a call is a dry run"):
+            is_dry = running_of(call).reads_unwritten(call)
+        if is_dry:
+            self.facts.dry_runs += 1
+            gradients = carried_out(partial(running_of(call).run, call))
+            return gradients if call.is_grad else True
+        self.counts[call.kind], self._names = number, names
+        return self(call)
 
     def may_be_skipped(self) -> bool:
         """Return whether the program may leave out the step after a pass that is not finite: it
@@ -157,7 +152,7 @@ class Watch:
         left out the steps for it, which are few, and went on."""
         facts = copy(self.facts)
         facts.is_cut_short = is_cut_short
-        if not self.trouble and 2 * len(self._skipped) < len(list(self._run.calls())):
+        if not self.trouble and 2 * len(self._skipped) < len(self.facts.run.indices):
             facts.seen = [
                 (title, replace(each, is_note=each.is_note or _in(title) in self._skipped))
                 if isinstance(each, NotFinite) else (title, each)
@@ -167,97 +162,41 @@ class Watch:
             self._leaves.end()
         return facts
 
-    def _look_and_carry_out(
-        self, call: BackwardCall, names: Names, number: int
-    ) -> bool | Gradients:
-        entered = process_time()  # other programs may run beside this one
-        engine, line = engine_of_call(call), call.line
-        running = running_of(call)
-        is_dry = False
-        with within_fence("whether a call is a dry run"):
-            is_dry = running.reads_unwritten(call)
-        if is_dry:
-            self.facts.dry_runs += 1
-            gradients = carried_out(partial(running.run, call))
-            return gradients if call.is_grad else True
-        last, self._line = self._line, (line, call.is_grad)
-        self._follows[last] = self._line
-        self._counts[self._line] += 1
-        nth = self._counts[self._line]
-        index = sum(self._counts.values())
-        source = None if line is None else Source(*line[:2])
-        kind = "grad" if call.is_grad else "backward"
-        facts = CallFacts(index, kind, number, source, "leaves", began=perf_counter())  # type: ignore[arg-type]
-        closely = False
-        look = Look(engine, call, names, facts, ())
-        with within_fence(facts.title), running.unseen():
-            closely = self._is_looked_at(call, nth)
-            self._before(look, closely=closely)
-        before = None
-        with within_fence(f"the leaves of {facts.title}"), running.unseen():
-            before = self._leaves.before(engine, call, lambda: names)
-        self._run.add_begun(facts)
-        started, own = perf_counter(), process_time()
-        asks = nth == 1 or self._line in self._to_ask
-        self._to_ask.discard(self._line)
-        try:
-            answer = self._carry_out(look, asks=asks)
-        except BaseException as error:
-            told = replace(facts, is_finished=False, error=text_of_error(error))
-            self._run.add_ended(told, (), None)
-            raise
-        seconds, own = perf_counter() - started, process_time() - own
-        with within_fence(f"what {facts.title} made"), running.unseen():
-            self._note_reached_inside()
-            described = () if before is None else self._leaves.after(engine, before)
-            told = replace(
-                facts,
-                seconds=seconds,
-                loss=look.loss,
-                nodes=self._nodes.get(index),
-                is_troubled=any(leaf.is_troubled for leaf in described),
+    def _line_of(self, call: BackwardCall) -> Source | None:
+        return None if call.line is None else Source(*call.line[:2])
+
+    def _look_at(self, look: Look) -> bool:
+        """Look at a call and, where it is time or its loss is not finite, at its graph."""
+        call, last = look.call, self._of_line
+        line = self._of_line = call.line, call.is_grad
+        self._follows[last] = line
+        self._on_line[line] += 1
+        closely = (
+            self._is_traced
+            or self._schedule.requires(self._on_line[line])
+            or any(
+                loss is not None and loss.trouble
+                for loss in ([look.described] if len(call.roots) == 1 else map(_loss, call.roots))
             )
-            self._run.add_ended(told, described, None)
-            if self._line not in self._zero and is_nothing(told, described):
-                self._zero.add(self._line)
-                if nth > 1:
-                    self._to_ask.add(self._line)
-            for fact in self._gathered:
-                fact.after(look)
-        now = process_time()
-        if index > 1:  # before the first one, a program imports
-            self._account.ran(entered - self._left + own, traced=self._is_traced)
-        self._account.spent("stats" if closely else "call", now - entered - own)
-        self._left = now
-        if self.facts.is_whole:
-            following = self._follows.get(self._line, self._line)
-            level = self._account.wanted(self._counts[following] + 1).level
-            is_wanted = level == self._schedule.full
-            tracing = engine.tracing
-            self._is_traced = bool(tracing and tracing.describe_ops(on=is_wanted)) and is_wanted
-        return answer
-
-    def _is_looked_at(self, call: BackwardCall, nth: int) -> bool:
-        """Return whether to look at a call closely: also where a loss is not finite."""
-        if self._is_traced or self._schedule.requires(nth):
-            return True
-        losses = map(numbers_of(call.roots[0]).scalar_statistics, call.roots)
-        return any(loss is not None and loss.trouble for loss in losses)
-
-    def _before(self, look: Look, *, closely: bool) -> None:
-        """Look at a call and, if ``closely``, at its graph."""
-        engine, call, names, facts = look.engine, look.call, look.names, self.facts
-        look.losses = [engine.reading.user_tensor(root) for root in call.roots]
+        )
+        level = self._schedule.full if closely else self._account.wanted_leaves()
+        look.facts = replace(look.facts, level=level)
         for fact in self._gathered:
             fact.before(look)
-        if not closely:
-            return
-        self._looks[self._line] += self._is_traced
-        look.looks, look.is_traced = self._looks[self._line], self._is_traced
+        if closely:
+            self._look_closely(look)
+        return False
+
+    def _look_closely(self, look: Look) -> None:
+        engine, call, names, facts = look.engine, look.call, look.names, self.facts
+        self._is_scaled = bool(names.scalers)
+        self._looks[self._of_line] += self._is_traced
+        look.looks, look.is_traced = self._looks[self._of_line], self._is_traced
         look.order = engine.reading.plan(call.roots).order
-        self._nodes[look.facts.index] = len(look.order)
+        look.facts = replace(look.facts, nodes=len(look.order))
         facts.names = names
         facts.looked_at.append(look.facts.index)
+        self._find_places(look)
         for fact in self._gathered:
             fact.closely(look)
         findings = findings_of(tuple(call.roots), names, facts.given)  # their graph is read once
@@ -282,6 +221,50 @@ class Watch:
             ],
         )
 
+    def _find_places(self, look: Look) -> None:
+        """Keep the lines and modules of a call, or give it those of one whose graph is alike, where
+        they were not noted."""
+        if (places := look.engine.places) is None or not self.facts.is_whole:
+            return
+        like = places.take_places(look.call)
+        if like is None:
+            places.keep_places(look.call, look.facts.title)
+        elif like:
+            title = look.facts.title
+            tell(f"{title}: lines and modules are those of {like}, whose graph is alike")
+
+    def _names_there(self, look: Look) -> Names:
+        """Return the names in the program for a call of which more is asked than before it ran."""
+        with within_fence("lines and modules"):
+            self._find_places(look)
+        return look.names
+
+    def _told(self, look: Look, leaves: Sequence[LeafFacts]) -> Told:
+        self._note_reached_inside()
+        is_troubled = look.facts.is_troubled or any(leaf.is_troubled for leaf in leaves)
+        facts = look.facts = replace(look.facts, loss=look.loss, is_troubled=is_troubled)
+        line = self._of_line
+        if line not in self._zero and is_nothing(facts, leaves):
+            self._zero.add(line)
+            if self._on_line[line] > 1:
+                self._to_ask.add(line)
+        for fact in self._gathered:
+            fact.after(look)
+        if look.has_names:
+            with within_fence("the names of leaves"):
+                look.names.keep_leaves()
+        return Told(facts, leaves, None)
+
+    def _prepare(self, engine: Engine) -> None:
+        """Have values described if the next call may be one to look at closely."""
+        if self.facts.is_whole:
+            following = self._follows.get(self._of_line, self._of_line)
+            level = self._account.wanted(self._on_line[following] + 1).level
+            is_wanted, tracing = level == self._schedule.full, engine.tracing
+            if tracing is not None and engine.places is not None:
+                tracing.note_ops(on=is_wanted, modules=False)
+            self._is_traced = bool(tracing and tracing.describe_ops(on=is_wanted)) and is_wanted
+
     def _note_reached_inside(self) -> None:
         """Take note of leaves that the graph of the call does not lead to, and whose ``.grad`` has
         changed: a pass inside a node adds to them."""
@@ -295,25 +278,29 @@ class Watch:
                 if not isinstance(reason, Unreached) or not inside.issuperset(reason.leaves)
             ]
 
-    def _carry_out(self, look: Look, *, asks: bool) -> bool | Gradients:
+    def _carry_out(self, look: Look) -> bool | Gradients:
         """Carry out a call, which may be asked why gradients are 0, and find out what it made that
         is not finite."""
-        call, names, number = look.call, look.names, look.facts.number
-        explains = (call.line, call.is_grad) not in self._explained
+        call, line, number = look.call, self._of_line, look.facts.number
+        asks = self._on_line[line] == 1 or line in self._to_ask
+        self._to_ask.discard(line)
+        explains = line not in self._explained
         passed: Passed | None = None
         if asks and not call.is_grad:
-            session = PassSession.of_call(call, names=names, call=number)
+            session = PassSession.of_call(call, names=look.names, call=number)
             is_finite, passed = session.host(partial(self._ask, look, session, explains=explains))
             if is_finite:
                 return True
         if passed is None:
             passed = run_pass(
-                call, names, number, explains=explains, ends=self.facts.is_whole,
-                look=partial(self._at_end, look),
+                call, partial(self._names_there, look), number, is_scaled=self._is_scaled,
+                explains=explains, ends=self.facts.is_whole, look=partial(self._at_end, look),
             )  # fmt: skip
+        if look.leaves is None:
+            look.facts = replace(look.facts, is_troubled=not passed.finite)
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
-            self._explained.add((call.line, call.is_grad))
+            self._explained.add(line)
             self._take(title, passed.reasons)
             is_bad = any(Finding(reason).is_bad for reason in passed.reasons)
         if is_bad and not (passed.finite or call.is_grad):
@@ -384,6 +371,10 @@ class Watch:
             self._causes.add(cause)
             self._places.add(place)
             self.facts.seen.append((title, reason))
+
+
+def _loss(root: Any) -> Statistics | None:
+    return numbers_of(root).scalar_statistics(root)
 
 
 def _in(title: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
@@ -97,7 +98,8 @@ def check_run(
         if asked.is_whole and watch.trouble and not watch.was_skipped(intercepted.call):
             ended = Ended("not_finite", f"the {watch.trouble}, which ended the run")
             raise ScriptDone
-        answer = watch(intercepted.call, intercepted.names, intercepted.number)
+        find_names = partial(getattr, intercepted, "names")
+        answer = watch.look(intercepted.call, find_names, intercepted.number)
         count += 1
         progress.of_calls(count, watch.facts)
         with running_of(intercepted.call).unseen():
@@ -145,7 +147,8 @@ def _look_at_tensor(watch: Watch, subject: Found) -> None:
     seed = None if subject.root.numel() == 1 else subject.root.detach().new_ones(subject.root.shape)
     with user_code():
         running = engine.running or engine.cannot("run a backward pass")
-        watch(running.call(tensors, seed, True, False), subject.names, 1)
+        call = running.call(tensors, seed, True, False)
+        watch.look(call, partial(getattr, subject, "names"), 1)
 
 
 def report_on(
@@ -188,7 +191,7 @@ class _Progress:
         self._calls = ProgressLine(output.progress_beside, pause=0.2, patience=_PATIENCE)
         self._has_offered = False
         self._tells = tells
-        self._told = 0
+        self._seen = self._told = 0
 
     @property
     def seconds(self) -> float:
@@ -199,6 +202,9 @@ class _Progress:
 
     def of_calls(self, count: int, facts: Facts) -> None:
         self._nodes.close()
+        if not self._calls.is_due and len(facts.seen) == self._seen:
+            return
+        self._seen = len(facts.seen)
         if self.seconds > _PATIENCE:
             self._tell(certain(facts))
         if self.seconds > _LONG and not self._has_offered:

@@ -121,7 +121,10 @@ def _say_what_is_in(file: Path, name: str, target: Target) -> None:
     try:
         with FileRun(file) as run:
             count, full = len(run.indices), len(run.full)
-            kept = f"{plural(count, 'call')}, {full} in full" if count else "no call was recorded"
+            described = len(run.described)
+            leaves = f"the leaves of {described:,}, " if full < described < count else ""
+            calls = f"{plural(count, 'call')}, {leaves}{full} in full"
+            kept = calls if count else "no call was recorded"
             say(f"{name}: {kept} ({format_bytes(os.path.getsize(file))})")
             for note in run.notes:
                 say(note)

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Final
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.reports.formatting import Row, line_text
@@ -16,6 +16,7 @@ from gradstep.findings.reports.why import Explanation, explain
 from gradstep.findings.whole_run.conclusions import conclusions
 from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.statistics import format_number
+from gradstep.recording.look import Look
 from gradstep.text import plural
 
 _FAR: Final = 1e-3

@@ -84,6 +84,7 @@ def _used_again(history: History) -> int:
     return sum(
         bool(after.facts.update_rms)
         and before.call.line == after.call.line
+        and after.follows
         and _is_kept(before, after)
         and (later is None or bool(later.facts.update_rms))
         for (before, after), later in zip_longest(pairwise(history.seen), history.seen[2:])
@@ -92,9 +93,7 @@ def _used_again(history: History) -> int:
 
 def _is_never_cleared(history: History) -> bool:
     changes = sum(bool(seen.facts.update_rms) for seen in history.seen)
-    return changes > _TIMES and all(
-        _is_kept(before, after) for before, after in pairwise(history.seen)
-    )
+    return changes > _TIMES and all(_is_kept(*pair) for pair in history.pairs)
 
 
 def _is_kept(before: Seen, after: Seen) -> bool:
@@ -124,13 +123,19 @@ def discarded(facts: Facts) -> Iterator[Reason]:
 
 def _lost(history: History) -> int:
     """Return how many gradients are lost before each step, 0 where the number varies."""
-    counts, count = [], 0
+    counts: list[int] = []
+    count: int | None = 0
     for before, after in pairwise(history.seen):
+        if not after.follows:
+            count = None  # until the next step
+            continue
         if before.call.line != after.call.line or not after.is_fresh or before.is_zero:
             return 0
         if after.facts.update_rms != 0:
-            counts.append(count)
-        count = 0 if after.facts.update_rms != 0 else count + 1
+            counts += [] if count is None else [count]
+            count = 0
+        elif count is not None:
+            count += 1
     return counts[0] if len(counts) >= _STEPS and len({*counts}) == 1 else 0
 
 

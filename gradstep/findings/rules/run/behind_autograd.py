@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.findings.facts import Fact, Facts, Look, Objects
+from gradstep.findings.facts import Fact, Facts, Objects
 from gradstep.findings.facts.program import Files, functions_of, name_of
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 
 class Results(Fact):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from math import isfinite
 from typing import Final
 
 from gradstep.findings.facts import Facts
-from gradstep.findings.facts.history import History, histories, is_described_between
+from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Fix, Reason, Rule
 from gradstep.findings.fixes import example, with_argument
 from gradstep.findings.not_finite import NotFinite
 from gradstep.findings.source_lines import assigned, calls_of
 from gradstep.graph.model import Source
-from gradstep.recording.run import Run
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class BrokenByStep(NotFinite):
 def broken_by_a_step(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves whose values were finite in one call and not in the next one, although the
     gradients between were."""
-    broken = [history for history in histories(facts.run) if _is_broken(facts.run, history)]
+    broken = [history for history in histories(facts.run) if _is_broken(history)]
     if not broken:
         return
     names = tuple(history.leaf.name for history in broken)
@@ -74,15 +72,14 @@ def broken_by_a_step(facts: Facts) -> Iterator[Reason]:
     )  # fmt: skip
 
 
-def _is_broken(run: Run, history: History) -> bool:
+def _is_broken(history: History) -> bool:
     return any(
         before.facts.parameter_rms is not None
         and after.facts.parameter_rms is not None
         and isfinite(before.facts.parameter_rms)
         and not isfinite(after.facts.parameter_rms)
         and not before.facts.is_troubled
-        and is_described_between(run, before.call.index, after.call.index)
-        for before, after in pairwise(history.seen)
+        for before, after in history.pairs
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ from gradstep.findings.facts import Facts
 from gradstep.findings.facts.history import lines_of
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.statistics import format_number
+from gradstep.recording.facts import LeafFacts
 
 _SAME: Final = 5
 """Calls in a row with the same loss."""
@@ -47,17 +48,18 @@ def constant_loss(facts: Facts) -> Iterator[Reason]:
     which a step may be skipped. A net whose outputs are steps begins to learn after a while."""
     for line, calls in lines_of(facts.run):
         before, count, last = None, 0, None
+        leaves: Sequence[LeafFacts] = ()  # of the call before that was described
         for call in calls:
             if call.is_troubled or call.loss is None:
                 before, count = None, 0
                 continue
+            leaves = facts.run.of_leaves(call.index) or leaves
             count = count + 1 if call.loss == before else 1
             before = call.loss
             if count == 1:
                 last = None
             elif count == _SAME and any(
-                leaf.arrived and leaf.after is not None and leaf.after.rms > 0
-                for leaf in facts.run.of_leaves(call.index)
+                leaf.arrived and leaf.after is not None and leaf.after.rms > 0 for leaf in leaves
             ):
                 last = call.loss
         if last is not None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gradstep.findings.checking import InputCheck, NodeCheck, Progress, check_derivatives
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
 from gradstep.findings.source_lines import arguments_of, returned
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_own_file
+from gradstep.recording.look import Look
 
 _CHECKED: Final = 2
 """Calls of a line in which derivatives are compared with finite differences."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.facts import Fact, Facts, Graphs, Look
+from gradstep.findings.facts import Fact, Facts, Graphs
 from gradstep.findings.facts.history import History, Seen, histories
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.reports.why.sizes import Link, main_way
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.recording.look import Look
 
 _ASIDE: Final = 100.0
 """Times as large, and the gradient does not vanish on the way to there."""

@@ -11,10 +11,11 @@ from typing import Any, Final
 from weakref import ref
 
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, detached_in
 from gradstep.findings.source_lines import assigned_from_itself, calls_of
+from gradstep.recording.look import Look
 
 _LONG: Final = 10_000
 """Nodes of such a graph from which on it is not measured again."""

@@ -8,11 +8,12 @@ from typing import Any, Final
 from weakref import ref
 
 from gradstep.debugger.snapshot.value import whole_array_of
-from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look
+from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts
 from gradstep.findings.facts.history import histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import initialized_at_random
 from gradstep.findings.source_lines import assigned, calls_of
+from gradstep.recording.look import Look
 
 _ROUNDING = 1e-3
 _INITIALIZERS = ("zeros_", "ones_", "constant_", "zero_", "fill_", "zeros", "ones", "full")

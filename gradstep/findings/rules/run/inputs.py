@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import (
     RANDOM,
     Repeated,
@@ -22,6 +21,7 @@ from gradstep.findings.facts.repeated import (
     shape_of,
 )
 from gradstep.findings.finding import Meaning, Reason, Rule
+from gradstep.recording.look import Look
 
 _NUMBERS: Final = 64
 _ROWS: Final = 8

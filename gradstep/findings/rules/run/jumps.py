@@ -9,12 +9,13 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.facts.history import lines_of
 from gradstep.findings.facts.repeated import OF_CLASSES
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.recording.look import Look
 
 _BEFORE: Final = 20
 _ENOUGH: Final = 10

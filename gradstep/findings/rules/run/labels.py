@@ -11,7 +11,7 @@ import numpy as np
 
 from gradstep.capturing.statement import nodes_on
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.facts import Fact, Facts, Forward, Look, Numbers
+from gradstep.findings.facts import Fact, Facts, Forward, Numbers
 from gradstep.findings.facts.repeated import (
     OF_CLASSES,
     Repeated,
@@ -25,6 +25,7 @@ from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import calls_of, calls_with
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
+from gradstep.recording.look import Look
 
 _ROWS: Final = 4
 _SAMPLER: Final = "WeightedRandomSampler"

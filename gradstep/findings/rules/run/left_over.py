@@ -38,6 +38,8 @@ def left_over(facts: Facts) -> Iterator[Reason]:
     by_lines: dict[tuple[Source | None, Source | None], list[list[int]]] = {}
     run = facts.run
     for call in run.calls():
+        if call.level == "call":
+            last.clear()  # what came between is unknown
         if call.kind != "backward":
             continue
         leaves = {leaf.leaf: leaf for leaf in run.of_leaves(call.index)}

@@ -8,13 +8,14 @@ from math import isfinite
 from typing import Final, NamedTuple
 
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.facts import Fact, Facts, Look
+from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.facts.history import lines_of
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import assigned
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts
+from gradstep.recording.look import Look
 
 _CALLS: Final = 100
 """Of one line, from which on a loss should have become smaller."""

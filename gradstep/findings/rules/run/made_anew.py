@@ -6,19 +6,19 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from linecache import getline
 from math import prod
 from typing import Any, Final
 from weakref import WeakSet
 
-from gradstep.findings.facts import Fact, Facts, Look, Objects
+from gradstep.findings.facts import Fact, Facts, Objects
 from gradstep.findings.facts.history import Seen, histories
 from gradstep.findings.facts.learning import Uses
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_operation
 from gradstep.findings.source_lines import assigned, modules_made_around
 from gradstep.recording.leaves import COPIED
+from gradstep.recording.look import Look
 
 _OF_A_VALUE: Final = re.compile(r"Parameter\((?!torch\.(zeros|ones|rand|empty|full|tensor))")
 _CALLS: Final = 3
@@ -30,9 +30,11 @@ class Optimizers(Fact):
 
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
+        self.looks = 0
         self._known: defaultdict[str, WeakSet[Any]] = defaultdict(WeakSet)
 
-    def before(self, look: Look) -> None:
+    def closely(self, look: Look) -> None:
+        self.looks += 1
         for name, optimizer in look.names.optimizers.items():
             if optimizer not in self._known[name]:
                 self._known[name].add(optimizer)
@@ -130,14 +132,13 @@ def new_optimizers(facts: Facts) -> Iterator[Reason]:
         history.seen[-1].facts.optimizer
         for history in histories(facts.run)
         if any(before.facts.update_rms and after.facts.update_rms
-               for before, after in pairwise(history.seen))
+               for before, after in history.pairs)
     }  # fmt: skip
     line = facts.line
-    calls = len(list(facts.run.calls()))
     for name, count in facts[Optimizers].counts.items():
         groups = [group for held, group, _ in facts.names.trained() if held == name]
         learns = any(group.get("momentum") or "betas" in group for group in groups)
-        is_often = count >= _OPTIMIZERS and 3 * count >= 2 * calls
+        is_often = count >= _OPTIMIZERS and 3 * count >= 2 * facts[Optimizers].looks
         if not (is_often and learns and name in followed):
             continue
         made = [at for at in (assigned(name, line.file) if line else []) if "(" in getline(*at)]

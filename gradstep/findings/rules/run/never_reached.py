@@ -75,7 +75,8 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
     """Yield what an optimizer has and never gets a gradient."""
     if not facts.is_whole:
         return
-    learning, calls = facts[Learning], len(facts.run.described)
+    learning, run = facts[Learning], facts.run
+    calls = len(run.indices if Objects in facts.given else run.described)
     idle = facts.run.training.idle
     # to which leaves others came, a recording does not tell
     knows_all = Objects in facts.given or all(

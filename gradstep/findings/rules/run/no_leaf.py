@@ -13,13 +13,14 @@ from typing import Final, NamedTuple
 from gradstep.capturing.statement import nodes_on, tree_of
 from gradstep.contract.lookup import is_tensor
 from gradstep.contract.op_records import LeafRecord, OpRecord
-from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Look, Objects
+from gradstep.findings.facts import FIRST_LOOKS, Fact, Facts, Objects
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, called_by, closed
 from gradstep.findings.source_lines import assigned, assigned_from_itself, reads_grad
 from gradstep.graph.model import Source
 from gradstep.guest.own_files import is_user_file
+from gradstep.recording.look import Look
 
 
 class Result(NamedTuple):

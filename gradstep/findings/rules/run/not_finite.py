@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Final
 
 from gradstep.findings.facts import Fact, Facts, Objects
-from gradstep.findings.facts.history import is_described_between, is_trial
+from gradstep.findings.facts.history import is_trial
 from gradstep.findings.finding import Finding, Fix, Program, Reason, Rule
 from gradstep.findings.not_finite import Began, NotFinite
 from gradstep.findings.passes import made_in_recorded
@@ -132,7 +132,7 @@ def not_finite(facts: Facts) -> Iterator[Reason]:
     because = made_in_recorded(run, call.index) if is_of_pass else None
     yield InCall(
         call.title, call.option, call.loss, tuple(sorted(kinds)), because,
-        is_described_between(run, call.index - 2, call.index), in_full,
+        call.index - 1 not in run.indices or run.call(call.index - 1).level != "call", in_full,
         Program.of(run.header.command),
         leaves=tuple(run.leaves[leaf.leaf].name for leaf in bad),
         source=because.source if because is not None and because.source else call.line,

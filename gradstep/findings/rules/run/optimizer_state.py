@@ -9,12 +9,13 @@ from typing import Any, Final
 
 from gradstep.contract.events import Cleared, Passed, Stepped
 from gradstep.contract.lookup import is_tensor
-from gradstep.findings.facts import Fact, Facts, Look, Objects
+from gradstep.findings.facts import Fact, Facts, Objects
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import assigned, assigned_items
 from gradstep.graph.model import Source
 from gradstep.guest.fence import attribute_of, variables_in
+from gradstep.recording.look import Look
 
 _LOOKS: Final = 3
 _TIMES: Final = 3

@@ -8,10 +8,10 @@ from math import isfinite, log2
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import Repeated, rule_of
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.statistics import format_number
+from gradstep.recording.look import Look
 
 _DIGITS: Final = {"float32": 24, "float64": 53}
 _LEVELS: Final = 1000

@@ -10,7 +10,6 @@ from typing import Any, Final
 from gradstep.capturing.statement import operation_at
 from gradstep.contract.module_paths import joined, named_modules
 from gradstep.contract.op_records import OpRecord, Origin
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import (
     RANDOM,
     Repeated,
@@ -24,6 +23,7 @@ from gradstep.findings.fixes import with_argument, with_operation
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.statistics import format_shape
 from gradstep.guest.fence import attribute_of
+from gradstep.recording.look import Look
 
 _RECURRENT: Final = ("GRU", "LSTM", "RNN")
 _RESHAPES: Final = ("view", "reshape", "_unsafe_view", "unsafe_view")

@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record, reachable
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import (
     OF_CLASSES,
     Repeated,
@@ -22,6 +21,7 @@ from gradstep.findings.facts.repeated import (
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import with_argument
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 _ROWS: Final = 4
 _KNOWN: Final = 0.95

@@ -9,10 +9,10 @@ from typing import Any, Final
 import numpy as np
 
 from gradstep.contract.op_records import OpRecord, Origin, Record, reachable
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import OF_CLASSES, Repeated, compared, numbers_at, rule_of
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.rules.run.scores import shifts
+from gradstep.recording.look import Look
 
 _KNOWN: Final = 0.95
 _ALL: Final = 0.9

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from gradstep.contract.op_records import OpRecord, Origin
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import Repeated, past_views, rule_of, shape_of
 from gradstep.findings.finding import Reason, Rule
 from gradstep.graph.statistics import format_shape
+from gradstep.recording.look import Look
 
 _POINTWISE: Final = ("add", "sub", "rsub", "mul", "div")
 _ADDED_UP: Final = (*_POINTWISE, "mean", "sum", "neg", "pow", "square", "to", "cast", "detach")

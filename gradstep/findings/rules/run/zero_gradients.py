@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import Final
 
 from gradstep.debugger.pass_session import PassSession
-from gradstep.findings.facts import Fact, Facts, Graphs, Look
+from gradstep.findings.facts import Fact, Facts, Graphs
 from gradstep.findings.facts.history import History, histories, is_nothing, lines_of
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -16,6 +16,7 @@ from gradstep.findings.rules.run.zero_causes import zero_causes
 from gradstep.findings.zeros import Cancels, PartUnused, ZeroLeaves
 from gradstep.graph.model import Source
 from gradstep.recording.facts import CallFacts
+from gradstep.recording.look import Look
 from gradstep.recording.run import Run
 
 _CALLS = 5
@@ -129,7 +130,7 @@ def _zero_since(run: Run) -> dict[Source | None, CallFacts]:
     """Return, of each line whose last calls sent nothing but zeros, the first one of these; not
     where the loss is 0, too, and all is learned."""
     since = {}
-    for line, calls in lines_of(run):
+    for line, calls in lines_of(run, leaves=True):
         zero = takewhile(lambda call: is_nothing(call, run.of_leaves(call.index)), reversed(calls))
         last = list(zero)
         loss = calls[-1].loss
