@@ -13,6 +13,7 @@ from gradstep_viz.layout import lay_out
 from gradstep_viz.level_of_detail import Composed, Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.svg.frames import frame_places
+from gradstep_viz.output.svg.lines import label_place
 from gradstep_viz.picture.geometry import Layout, Rectangle
 from gradstep_viz.picture.model import View
 from tests.viz import picture_programs
@@ -117,3 +118,18 @@ def test_frames_hold_their_members_and_nothing_else(program: str, engine: str) -
 def test_what_is_open_of_several_modules_is_framed(program: str, framed: str, engine: str) -> None:
     modules = check_frames(composed(graph_of(program, engine)))
     assert any(one.endswith(framed) for one in modules) if framed else not modules
+
+
+@pytest.mark.parametrize("program", ["encoder_layers", "small_resnet", "two_loops"])
+def test_no_label_stands_on_the_upper_or_lower_side_of_a_frame(program: str) -> None:
+    made = composed(graph_of(program, "core"))
+    layout = made.layout or lay_out(made.picture)
+    sides = [place for _, places in frame_places(made.picture, layout) for place in places]
+    assert sides
+    for line, route in zip(made.picture.lines, layout.routes, strict=True):
+        if line.label and route.label:
+            text = label_place(line.label, route.label)
+            for side in sides:
+                if text.x < side.right and side.x < text.right:
+                    assert not text.y < side.y < text.bottom, line.label
+                    assert not text.y < side.bottom < text.bottom, line.label

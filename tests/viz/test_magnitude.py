@@ -19,6 +19,7 @@ from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Graph
+from gradstep.graph.statistics import Statistics
 from gradstep_viz import theme
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.magnitude import SIGNS, ZERO, Scale, scale_of, shade
@@ -55,10 +56,10 @@ def shared_weight():
 
 def test_magnitudes_are_shown_unasked_when_they_spread_far() -> None:
     assert scale_of(vanishing(2), None) is None
-    assert scale_of(vanishing(8), None) == Scale(-7, 0)
+    assert (scale_of(vanishing(8), None) or ())[:4] == (-7, 0, False, False)
     assert scale_of(vanishing(8), False) is None
-    assert scale_of(vanishing(2), True) == Scale(-1, 0)
-    assert scale_of(vanishing(1), True) == Scale(0, 1)
+    assert (scale_of(vanishing(2), True) or ())[:2] == (-1, 0)
+    assert (scale_of(vanishing(1), True) or ())[:2] == (0, 1)
 
 
 def test_without_gradients_there_is_no_scale() -> None:
@@ -86,12 +87,12 @@ def test_what_is_on_no_log_scale_has_no_sign(rms: float) -> None:
 def test_the_scale_is_printed_and_every_number_carries_its_sign(format: str) -> None:
     text = gradstep.render(vanishing(8), format=format, view="backward").text
     if format != "mermaid":  # which has no captions
-        assert "rms ▁ 1e−7 … █ 1" in text
+        assert "rms ▄ 1e−7 … ▄▄▄▄ 1" in text
     if format != "txt":  # which has no labels
-        assert "1e−7 ▁" in text
-        assert "1 █" in text
+        assert "1e−7 ▄" in text
+        assert "1 ▄▄▄▄" in text
     assert (
-        "▁"
+        "▄"
         not in gradstep.render(vanishing(8), format=format, view="backward", magnitude=False).text
     )
 
@@ -199,7 +200,7 @@ def test_a_text_explains_the_marks_that_occur_and_no_others() -> None:
 
     assert marks(sample_graphs.chain(3), view="forward") == ["←"]
     assert marks(sample_graphs.quadratic()) == ["←", "⋯", "#1"]
-    assert marks(vanishing(8), view="backward") == ["←", "#1", "▁"]
+    assert marks(vanishing(8), view="backward") == ["←", "#1", "▄▄▄▄"]
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
@@ -244,3 +245,19 @@ def test_the_uses_of_a_shared_weight_are_told_once() -> None:
 
     assert said("both") == {"rms 1, sum rms 8"}
     assert said("backward") == {"rms 1, sum rms 8 · used 8 times"}
+
+
+def test_a_few_outliers_do_not_set_the_scale() -> None:
+    build = GraphBuilder()
+    before = -1
+    for number in range(40):
+        rms = 1.0 if number == 0 else 1e-12 if number == 39 else 1e-4 * 1.2**number
+        known = Statistics(4, rms, -rms, rms, 0, 0, 0)
+        node = build.node("op", "backward", "MulBackward0", order=number, statistics=known)
+        if before >= 0:
+            build.edge("gradient", before, node, shape=(4,), statistics=known)
+        before = node
+    scale = scale_of(build.graph(), True)
+    assert scale is not None
+    assert scale.text == "rms ▄ ≤ 1e−4 … ▄▄▄▄ 0.1"
+    assert scale.step(1e-12) == 1

@@ -11,7 +11,7 @@ from gradstep.graph.model import Half
 from gradstep.text import plural
 from gradstep_viz.picture.formatting import HOOK, NOT_YET, listed
 from gradstep_viz.picture.legend import has_hooks, shows_zeros
-from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN
+from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN, sign
 from gradstep_viz.picture.model import Box, Line, Picture
 
 MOST_DESCRIBED_LINES = 40
@@ -69,7 +69,7 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
             yield box.right, "several that are alike"
             break
     if picture.scale is not None:
-        yield f"{SIGNS[0]} {SIGNS[-1]}", f"how large a gradient is: {picture.scale.text}"
+        yield sign(len(SIGNS)), f"how large a gradient is: {picture.scale.text}"
     if shows_zeros(picture):
         yield ZERO_SIGN, "a gradient of 0"
     if has_hooks(picture):

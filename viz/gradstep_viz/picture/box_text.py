@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from gradstep.graph.addresses import step_number
-from gradstep.graph.model import Graph, Group
+from gradstep.graph.model import PARAMETER_KINDS, Graph, Group, Shape
 from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_shape
 from gradstep.text import plural, printable
 from gradstep_viz.picture import formatting
@@ -57,9 +57,34 @@ def right_text(
     return "", True
 
 
-def detail(graph: Graph, id: int, view: str, changed: str, lines: bool = False) -> str:
-    """Write the second line, which answers the next question; ``changed`` says what is wrong, and
-    ``lines`` that the line of the program is shown."""
+def shapes_through(graph: Graph) -> dict[int, str]:
+    """Write what shape goes into each group of the forward half and comes out, as far as that is
+    one: ``[8, 3, 32, 32] → [8, 10]``."""
+    ways: tuple[dict[int, set[Shape | None]], ...] = ({}, {})
+    if not any(graph.halves[id] == "forward" for id in graph.groups):
+        return {}
+    rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
+    for edge, (kind, source, target) in enumerate(rows):
+        if kind != "value" or graph.kinds[source] in PARAMETER_KINDS:
+            continue
+        for way, id in zip(ways, (target, source), strict=True):
+            if id in graph.groups:
+                way.setdefault(id, set()).add(graph.edge_shapes[edge])
+    texts = {}
+    for id in ways[1]:
+        before, after = (way.get(id, {None}) for way in ways)
+        shapes = [next(iter(known)) if len(known) == 1 else None for known in (before, after)]
+        if all(shapes):
+            same = shapes[0] == shapes[1]
+            texts[id] = f"{format_shape(shapes[0])} → {'same' if same else format_shape(shapes[1])}"
+    return texts
+
+
+def detail(
+    graph: Graph, id: int, view: str, changed: str, shapes: str = "", lines: bool = False
+) -> str:
+    """Write the second line, which answers the next question; ``changed`` says what is wrong,
+    ``shapes`` what goes through, and ``lines`` that the line of the program is shown."""
     if changed:
         return formatting.shorten(f"! {changed}", LONGEST_DETAIL)
     if id in graph.marks:
@@ -67,7 +92,7 @@ def detail(graph: Graph, id: int, view: str, changed: str, lines: bool = False) 
     if graph.kinds[id] in ("output", "seed"):
         return ""  # it has the title
     if graph.kinds[id] == "group":
-        text = formatting.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
+        text = formatting.shorten(_group_detail(graph, id, view, shapes), LONGEST_GROUP_DETAIL)
     elif graph.kinds[id] == "op":
         text = _op_detail(graph, id)
     else:
@@ -89,9 +114,10 @@ def _hooked(graph: Graph, id: int) -> str:
     return formatting.hooked(changes[0])
 
 
-def _group_detail(graph: Graph, id: int, view: str) -> str:
-    """Write class and parameters in the forward half, bytes and sizes of gradients in the backward
-    one; a half alone has it all.  Where that is too long, bytes give way: lines have them, too."""
+def _group_detail(graph: Graph, id: int, view: str, shapes: str) -> str:
+    """Write class, shapes and parameters in the forward half, bytes and sizes of gradients in the
+    backward one; a half alone has it all.  Where that is too long, bytes give way, then shapes:
+    lines have them, too."""
     group = graph.groups.get(id) or Group("scope", "", "", 1, 0, 0, 0, ())
     forward = graph.halves[id] == "forward"
     parts = [] if view == "both" and not forward else [group.module]
@@ -101,6 +127,7 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts.append(graph.scopes[id])
     if group.kind == "data":
         parts.append("no gradient")
+    parts.append(shapes)
     parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
         parts.append(formatting.parameters(group.parameters))
@@ -118,8 +145,10 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
     if zeros := group.zero_gradients:
         parts.append(f"{ZERO_SIGN} {plural(zeros, 'gradient')} {'is' if zeros == 1 else 'are'} 0")
     text = " · ".join(part for part in parts if part)
-    if len(text) > LONGEST_GROUP_DETAIL and saves:
-        return " · ".join(part for part in parts if part and part != saves)
+    for less in (saves, shapes):
+        if len(text) > LONGEST_GROUP_DETAIL and less:
+            parts.remove(less)
+            text = " · ".join(part for part in parts if part)
     return text
 
 

@@ -215,6 +215,7 @@ def _boxes(
     idle = _idle_groups(named)
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
+    shapes = box_text.shapes_through(named)
     rights = [box_text.right_text(named, id, one, gradients) for id, one in zip(shown, stats)]
     return Records(
         Box,
@@ -224,7 +225,10 @@ def _boxes(
         title=formatting.shorten_all([formatting.title(named, id) for id in shown], LONGEST_TEXT),
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
-        detail=[box_text.detail(named, id, view, one, lines) for id, one in zip(shown, changed)],
+        detail=[
+            box_text.detail(named, id, view, one, shapes.get(id, ""), lines)
+            for id, one in zip(shown, changed)
+        ],
         chips=chips,
         tooltip=read_late(
             len(shown),

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from gradstep_viz import theme
 from gradstep_viz.picture.formatting import NOT_EQUAL
 from gradstep_viz.picture.formatting import SIGNS as SIGNS_OF_MARKS
-from gradstep_viz.picture.magnitude import SIGNS, ZERO, ZERO_SIGN
+from gradstep_viz.picture.magnitude import ZERO, ZERO_SIGN, sign
 from gradstep_viz.picture.model import Picture
 
 _BOXES = {
@@ -66,8 +66,8 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     if picture.scale is not None:
         for number in range(1, len(theme.SHADES) + 1):
             low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
-            signs = SIGNS[2 * number - 2 : 2 * number]
-            yield LegendEntry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
+            bar = sign(2 * number)
+            yield LegendEntry("line", "gradient", f"{bar} rms {low} … {high}", shade=number)
     if shows_zeros(picture):
         yield LegendEntry("line", "gradient", f"{ZERO_SIGN} a gradient of 0", shade=ZERO)
     if any(box.alert for box in boxes) or any(line.alert for line in lines):

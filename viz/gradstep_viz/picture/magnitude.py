@@ -12,6 +12,8 @@ from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics, format_number
 
 SIGNS = "▁▂▃▄▅▆▇█"
+METER = "▄"
+"""As often as a line is wide: lengths can be told apart where heights could not."""
 ZERO = -1
 """The step of a gradient that is 0, below all that a log scale has."""
 ZERO_SIGN = "○"
@@ -20,25 +22,35 @@ NOISE = 1e-3
 """A gradient of a parameter this far below all that flow between ops does not set the scale: it is
 rounding, such as that of a bias before a normalization."""
 
+CLIPPED = 0.05
+"""Where this share of the gradients at either end is far from all others, it does not set the
+scale."""
+
 WIDE_SPREAD = 100.0
 """Where the largest gradient is so many times the smallest, pictures show magnitudes unasked."""
 
 
 class Scale(NamedTuple):
-    """A log scale from the power of ten ``low`` up to ``high``.
+    """A log scale from the power of ten ``low`` up to ``high``; some gradients are ``below`` it, or
+    ``above``, and those less than ``noise`` are on no scale.
 
     >>> scale = Scale(-4, 0)
     >>> [scale.step(rms) for rms in (1e-4, 1e-2, 1.0)], scale.text
-    ([1, 5, 8], 'rms ▁ 1e−4 … █ 1')
+    ([1, 5, 8], 'rms ▄ 1e−4 … ▄▄▄▄ 1')
+    >>> Scale(-4, 0, above=True).text
+    'rms ▄ 1e−4 … ▄▄▄▄ ≥ 1'
     """
 
     low: int
     high: int
+    below: bool = False
+    above: bool = False
+    noise: float = 0.0
 
     def step(self, rms: float) -> int:
-        """Return where ``rms`` stands, from 1 to 8; 0 for what is on no log scale: 0, NaN and
-        Inf."""
-        if not (rms > 0 and math.isfinite(rms)):
+        """Return where ``rms`` stands, from 1 to 8; 0 for what is on no log scale: 0, NaN, Inf and
+        noise."""
+        if not (rms > 0 and math.isfinite(rms)) or rms < self.noise:
             return 0
         share = (math.log10(rms) - self.low) / (self.high - self.low)
         return min(8, max(1, 1 + math.floor(share * 8)))
@@ -53,7 +65,8 @@ class Scale(NamedTuple):
     def text(self) -> str:
         """The printed scale."""
         low, high = (format_number(10.0**power) for power in (self.low, self.high))
-        return f"rms {SIGNS[0]} {low} … {SIGNS[-1]} {high}"
+        low, high = "≤ " * self.below + low, "≥ " * self.above + high
+        return f"rms {METER} {low} … {sign(len(SIGNS))} {high}"
 
 
 class Gradients(NamedTuple):
@@ -83,14 +96,14 @@ class Gradients(NamedTuple):
 
 
 def sign(step: int) -> str:
-    """Draw a meter of one character.
+    """Draw a meter, a bar of at most four characters.
 
     >>> sign(1), sign(8), sign(0), sign(ZERO)
-    ('▁', '█', '', '○')
+    ('▄', '▄▄▄▄', '', '○')
     """
     if step == ZERO:
         return ZERO_SIGN
-    return SIGNS[step - 1] if step > 0 else ""
+    return METER * shade(step)
 
 
 def sparkline(sizes: Sequence[float], most: int = 12) -> str:
@@ -133,12 +146,17 @@ def scale_of(graph: Graph, requested: bool | None) -> Scale | None:
         if graph.edge_kinds[id] == "gradient" and stats.rms > 0 and math.isfinite(stats.rms)
     ]
     least = NOISE * min((size for size, between in known if between), default=0.0)
-    sizes = [size for size, _ in known if size >= least]
-    if not sizes or (requested is None and max(sizes) <= WIDE_SPREAD * min(sizes)):
+    sizes = sorted(size for size, _ in known if size >= least)
+    if not sizes or (requested is None and sizes[-1] <= WIDE_SPREAD * sizes[0]):
         return None
-    # a little beyond a power of ten is that power
-    low, high = math.floor(math.log10(min(sizes)) + 0.1), math.ceil(math.log10(max(sizes)) - 0.1)
-    return Scale(low, max(high, low + 1))
+    left_out = math.floor(CLIPPED * len(sizes))
+    whole, most = (
+        # a little beyond a power of ten is that power
+        (math.floor(math.log10(low) + 0.1), math.ceil(math.log10(high) - 0.1))
+        for low, high in ((sizes[0], sizes[-1]), (sizes[left_out], sizes[-1 - left_out]))
+    )
+    low, high = most[0], max(most[1], most[0] + 1)
+    return Scale(low, high, whole[0] < low, whole[1] > high, least)
 
 
 def has_gradients(graph: Graph) -> bool:

@@ -184,10 +184,12 @@ def _around(
     """Find the room of a frame, with the lines inside it and, if it can be, their labels; None
     where another box, or one of the ``others``, is in the way."""
     inside = set(boxes)
+    every = list(_labels(picture, layout))
     for labels in (list(_labels(picture, layout, inside)), []):
-        place = _free(picture, layout, inside, labels)
-        if place is not None and not any(_overlap(place, one) for one in others):
-            return place
+        for clear in (every, []):
+            place = _free(picture, layout, inside, labels, clear)
+            if place is not None and not any(_overlap(place, one) for one in others):
+                return place
     return None
 
 
@@ -211,8 +213,14 @@ def _lanes(
 
 
 def _free(
-    picture: Picture, layout: Layout, boxes: Set[int], labels: Sequence[Rectangle]
+    picture: Picture,
+    layout: Layout,
+    boxes: Set[int],
+    labels: Sequence[Rectangle],
+    clear: Sequence[Rectangle],
 ) -> Rectangle | None:
+    """Find the room around boxes and labels whose upper and lower side go through no label that
+    they have to be ``clear`` of; None where another box is in the way."""
     places = [layout.places[index] for index in boxes]
     left = min(place.x for place in [*places, *labels]) - SIDE
     right = max(place.right for place in [*places, *labels]) + SIDE
@@ -230,6 +238,9 @@ def _free(
         elif x > last:
             right = min(right, max(x - APART, last + EDGE))
     left, right = max(left, EDGE), min(right, layout.width - EDGE)
+    above = [label for label in clear if label.x < right and left < label.right]
+    top = min([top, *(one.y - EDGE for one in above if one.y < top < one.bottom)])
+    bottom = max([bottom, *(one.bottom + EDGE for one in above if one.y < bottom < one.bottom)])
     top = max([top, *(caption.y + 2 * EDGE for caption in layout.captions)])
     for index, place in enumerate(layout.places):
         across = place.x < right and place.right > left
