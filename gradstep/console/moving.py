@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from gradstep.console.console import Command, Console
 from gradstep.console.inspecting import displays_text
 from gradstep.console.language import Operands, pointing_at
-from gradstep.console.stopping import catch, refuse_condition
+from gradstep.console.stopping import catch, is_condition, refuse_condition
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.reports.formatting import here, node_line, table_text
@@ -98,17 +97,6 @@ def _count(operands: Operands) -> int:
     return operands.count()
 
 
-@contextmanager
-def _place(console: Console, place: Operands, operands: Operands) -> Iterator[None]:
-    """Point at a ``place`` that is unknown; ``operands`` may be a condition instead."""
-    try:
-        console.session.breakpoints.locate(place.text)
-    except UnknownAddress:
-        refuse_condition(operands)
-    with pointing_at(place):
-        yield
-
-
 def _way_out(session: PassSession) -> str:
     """Say what to do at either end of a pass that ran inside another one."""
     return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
@@ -151,29 +139,53 @@ def _repeated(move: Callable[[PassSession], object]) -> Callable[[Console, Opera
 
 
 def _continue(console: Console, operands: Operands) -> str:
-    """Go on to the next stop; with ``--calls``, also in the calls of the program that follow."""
+    """Go on to the next stop; at the end of the pass, or with ``--calls``, in the calls of the
+    program that follow."""
     flag, condition = operands.first()
-    if flag.text != "--calls":
-        return _repeated(lambda s: s.continue_())(console, operands)
+    session = console.session
+    if flag.text == "--calls":
+        return _run_on(console, condition, operands)
+    if not operands.text and session.program and _is_over(session) and _stops(session):
+        console.leaving = "calls"
+        return ""
+    return _repeated(lambda s: s.continue_())(console, operands)
+
+
+def _run_on(console: Console, condition: Operands, operands: Operands) -> str:
+    """Go on to the next stop, in this call or a later one; first catch a condition, if any."""
     session = console.session
     known = {point.condition for point in session.breakpoints.points if point.kind == "catch"}
     if condition.text and condition.text not in known:
         catch(console, condition)
-    if session.position < session.length or len(session.frames) > 1:
+    if not _is_over(session):
         session.breakpoints.last = None
         session.continue_()
         answer = arrived(console)
         if session.breakpoints.last is not None or session.position < session.length:
             return answer
-    if not session.breakpoints.points:
+    if not _stops(session):
         raise operands.error("nothing to stop at: use catch nan or break PLACE first")
     console.leaving = "calls"
     return ""
 
 
+def _is_over(session: PassSession) -> bool:
+    return session.position == session.length and len(session.frames) == 1
+
+
+def _stops(session: PassSession) -> bool:
+    """Return whether any point could stop a later call."""
+    return any(point.enabled and point.kind != "log" for point in session.breakpoints.points)
+
+
 def _until(console: Console, operands: Operands) -> str:
     place, count = operands.required(PLACE).first()
-    with _place(console, place, operands):
+    try:
+        console.session.breakpoints.locate(place.text)
+    except UnknownAddress:
+        if is_condition(operands.text):
+            return _run_on(console, operands, operands)
+    with pointing_at(place):
         console.session.until(place.text, count.count())
     return arrived(console)
 
@@ -186,7 +198,11 @@ def _jump(console: Console, operands: Operands) -> str:
     if text in console.marks:
         session.jump(console.marks[text])
         return arrived(console)
-    with _place(console, operands, operands):
+    try:
+        session.breakpoints.locate(text)
+    except UnknownAddress:
+        refuse_condition(operands)
+    with pointing_at(operands):
         session.jump(session.breakpoints.locate(f"#{text}" if text.isdecimal() else text)[0])
     return arrived(console)
 
@@ -254,9 +270,8 @@ COMMANDS: Final = (
     ),
     Command(
         "continue [COUNT]", "run to the next stop, or to the end", _continue, ("c",),
-        details="COUNT chooses the stop: 3 skips two. continue --calls continues through later "
-            "calls of backward() until one of them stops; continue --calls nan sets catch nan "
-            "first.",
+        details="COUNT chooses the stop: 3 skips two. At the end of the pass, it runs on to the "
+            "next stop in a later call of backward(); continue --calls does so from anywhere.",
     ),
     Command(
         "reverse-next [COUNT]", "undo the last node",
@@ -281,7 +296,8 @@ COMMANDS: Final = (
     ),
     Command(
         "until PLACE [COUNT]", "run to just before a node", _until, ("u", "advance"), "place",
-        details=f"Goes to the next such node or, if all have run, back to the first. {_STOPS}",
+        details=f"Goes to the next such node or, if all have run, back to the first. {_STOPS} "
+            "until nan, or another condition, catches it and runs on, through later calls, too.",
     ),
     Command(
         "jump PLACE", "go to just before a node, forward or back", _jump, ("j",), "place",

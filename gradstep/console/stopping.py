@@ -125,7 +125,7 @@ def refuse_condition(operands: Operands) -> None:
     """
     if is_condition(operands.text):
         text = operands.text
-        raise operands.error(f"'{text}' is a condition; did you mean: catch {text}, then continue?")
+        raise operands.error(f"'{text}' is a condition; did you mean: until {text}?")
 
 
 def is_condition(text: str) -> bool:

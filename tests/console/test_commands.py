@@ -459,10 +459,9 @@ def test_lint_does_not_blame_the_pass_for_its_own_gradients(torch: Any) -> None:
         ("tbreak nan", "tbreak if nan"),
         ("break #2 rms > 3", "break #2 if rms > 3"),
         ("watch nan", "catch nan"),
-        ("until rms > 3", "catch rms > 3, then continue"),
-        ("jump nan", "catch nan, then continue"),
-        ("next rms > 3", "catch rms > 3, then continue"),
-        ("continue nan", "catch nan, then continue"),
+        ("jump nan", "until nan"),
+        ("next rms > 3", "until rms > 3"),
+        ("continue nan", "until nan"),
         ("catch #2", "break #2"),
     ],
 )

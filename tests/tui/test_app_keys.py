@@ -371,6 +371,11 @@ async def test_what_is_typed_speaks_of_the_selected_row() -> None:
         assert selected(screen) == 5, "and chooses another one"
 
 
+def nan_at_once() -> Session:
+    x = torch.tensor(0.0, requires_grad=True)
+    return Session((x * 0.0).sqrt())
+
+
 async def test_the_palette_offers_commands_sections_and_keys() -> None:
     async with on_screen(shared_weight(), LARGE) as screen:
         for offer, opened in (
@@ -382,6 +387,14 @@ async def test_the_palette_offers_commands_sections_and_keys() -> None:
             await screen.press("enter")
             await screen.wait_for(opened)
         assert screen.app.screen.query_one("Prompt").value == "until "  # type: ignore[attr-defined]
+
+
+async def test_the_palette_runs_on_to_a_condition_that_is_typed() -> None:
+    async with on_screen(nan_at_once(), LARGE) as screen:
+        await screen.press("ctrl+p", *"nan")
+        await screen.wait_for(r"until nan")
+        await screen.press("enter")
+        await screen.wait_for(r"catch 1: nan")
 
 
 # -- long runs, and what goes wrong ------------------------------------------------------

@@ -448,6 +448,26 @@ def test_continue_calls_goes_on_to_the_call_that_stops(run: Run) -> None:
     assert "5 calls of backward() ran, and none of them stopped" in err
 
 
+def test_continue_at_the_end_of_a_pass_goes_on_to_the_call_that_stops(run: Run) -> None:
+    code, out, err = run(LOOP, "catch inf\ncontinue\ncontinue\nprint call\ndelete\nquit\n")
+    assert code == 0, err
+    assert "backward() call 4: catch 1: inf" in out
+    assert "call = 4" in out
+    out = run(LOOP, "logpoint div rms {rms}\ncontinue\ncontinue\nprint call\nabort\n").out
+    assert "call = 1" in out  # a log point stops nowhere
+
+
+def test_until_a_condition_goes_on_to_the_call_that_meets_it(run: Run) -> None:
+    out = run(LOOP, "until nan,inf\nprint call\ninfo b\nabort\n").out
+    assert "call = 4" in out
+    assert "catch nan,inf" in out
+    out = run(LOOP, "until rms > 0.1\nprint call\nabort\n").out
+    assert "call = 1" in out
+    code, _, err = run(LOOP, "until nowhere\n")
+    assert code == 2
+    assert "nowhere" in err
+
+
 def test_calls_are_chosen_by_number_range_or_all(run: Run) -> None:
     commands = "print call\nquit\n" * 3
     for chosen, numbers in (("2,4:5", [2, 4, 5]), ("5:", [5, 6]), ("all", [1, 2, 3])):

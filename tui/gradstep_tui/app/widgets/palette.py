@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from gradstep.console.helping import TOPICS
+from gradstep.console.stopping import is_condition
 from gradstep_tui.app.keys import ALL_BINDINGS
 from gradstep_tui.app.sections import SECTIONS
 
@@ -50,6 +52,11 @@ class DebuggerCommands(Provider):
             yield DiscoveryHit(offer.title, offer.action, help=offer.help)
 
     async def search(self, query: str) -> Hits:
+        if is_condition(query):  # such as nan
+            screen = cast("DebuggerScreen", self.screen)
+            run_on = partial(screen.action_command, f"until {query}")
+            about = "run on, through later calls, too, to where a gradient meets this"
+            yield Hit(math.inf, f"until {query}", run_on, help=about)
         matcher = self.matcher(query)
         for offer in self._offers():
             score = matcher.match(f"{offer.title} {offer.help}")
