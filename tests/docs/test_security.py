@@ -19,7 +19,7 @@ from gradstep_viz import render
 ROOT = Path(__file__).parents[2]
 TEXT = re.sub(r"\s+", " ", (ROOT / "docs" / "security.rst").read_text("utf-8"))
 HELD_BY: Final = {
-    "A script that you name as TARGET runs, as it would under ``python``.": [
+    "gradstep runs the script that you name, as ``python`` would.": [
         "tui/test_cli_render.py::test_main_is_the_script",
         "program/test_program.py::test_a_module_runs_as_python_m_runs_it",
     ],
@@ -34,7 +34,7 @@ HELD_BY: Final = {
         "docs/test_security.py::test_only_programs_are_run",
         "console/test_commands.py::test_a_sourced_file_stops_at_its_first_wrong_line",
     ],
-    "Nothing that comes from a file is unpickled or evaluated as Python; conditions are a small"
+    "Nothing in them is unpickled or evaluated as Python; conditions are a small"
     " language of their own.": [
         "docs/test_security.py::test_only_programs_are_run",
         "docs/test_security.py::test_nothing_is_unpickled_and_nothing_goes_to_a_network",
@@ -44,19 +44,20 @@ HELD_BY: Final = {
         "recording/test_files.py::test_a_damaged_file_is_read_or_refused",
         "viz/test_graph_json.py::test_what_is_wrong_is_said",
     ],
-    "Reading a recording or a graph file of N bytes takes at most 200 MB and 20 N of memory; one"
-    " that would take more gives an error.": [
+    "Reading a recording or a graph file of N bytes takes at most 200 MB plus 20 N of memory; a"
+    " file that would take more gives an error.": [
         "recording/test_bounded_reading.py::test_what_a_file_may_take_is_bounded",
         "recording/test_bounded_reading.py::test_what_a_file_may_take_grows_with_the_file",
     ],
-    "The file that you name, or one called after the program, in the current directory.": [
+    "The file that you name, or one named after the program, in the current directory.": [
         "program/test_program.py::test_a_picture_is_named_after_its_target",
         "docs/test_security.py::test_nothing_is_written_beside_what_is_named",
     ],
-    "It replaces an older picture of gradstep's, and nothing else; an older recording is"
-    " renamed.": [
+    "It replaces an older picture from gradstep and nothing else.": [
         "tui/test_outputs.py::test_a_picture_replaces_one_of_gradsteps_and_nothing_else",
         "tui/test_outputs.py::test_what_other_commands_draw_is_replaced_by_the_same_rule",
+    ],
+    "An older recording is renamed.": [
         ("recording/test_kept_recordings.py::"
         "test_a_recording_that_is_there_is_renamed_and_the_user_told"),
     ],
@@ -82,39 +83,39 @@ HELD_BY: Final = {
     " ``--values all`` its tensors: look at it before you pass it on.": [
         "docs/test_security.py::test_a_recording_contains_lines_and_tensors_as_is_said",
     ],
-    "``gradstep dap --port`` takes connections from this machine only, and prints a secret, a new"
-    " one each time.": [
+    "``gradstep dap --port`` accepts connections from this machine only, and prints a new secret"
+    " each time.": [
         "dap/test_dap_port.py::test_it_takes_connections_from_this_machine_only",
         "dap/test_dap_port.py::test_the_secret_is_a_new_one_each_time",
     ],
-    "Whoever shows it can run any command.": [
+    "A client with the secret can run any command.": [
         "dap/test_dap_port.py::test_editors_that_show_the_secret_are_served",
     ],
-    "Before that, only ``initialize`` is answered.": [
+    "Without it, only ``initialize`` gets an answer.": [
         "dap/test_dap_port.py::test_nothing_else_is_answered_before_the_secret_was_shown",
     ],
-    "A wrong secret, any other request, and anything that is no message of the protocol, such as"
-    " an HTTP request of a web page, end the connection.": [
+    "A wrong secret, any other request, and anything that is not a message of the protocol, such"
+    " as an HTTP request from a web page, end the connection.": [
         "dap/test_dap_port.py::test_a_wrong_secret_ends_the_connection",
         "dap/test_dap_port.py::test_nothing_else_is_answered_before_the_secret_was_shown",
         "dap/test_dap_port.py::test_a_web_page_is_not_heard",
     ],
-    "Connections that only wait keep nobody out: the oldest are closed.": [
+    "Idle connections lock nobody out: the oldest are closed.": [
         "dap/test_dap_port.py::test_connections_that_only_wait_keep_nobody_out",
     ],
-    "``gradstep dap`` without a port asks for no secret, as it serves only the program that"
+    "``gradstep dap`` without a port needs no secret, because it serves only the program that"
     " started it.": [
         "dap/test_dap_sessions.py::test_a_pass_is_stepped_through_looked_at_and_changed",
     ],
-    "The program that an editor debugs is a process of its own, which connects to its adapter"
-    " over a port of this machine.": [
+    "The program that an editor debugs is a separate process, which connects to its adapter"
+    " over a local port.": [
         "dap/test_dap_port.py::test_a_program_and_its_adapter_show_each_other_a_secret",
     ],
     "Each shows the other a secret first.": [
         "dap/test_dap_port.py::test_a_program_and_its_adapter_show_each_other_a_secret",
         "dap/test_dap_port.py::test_a_program_obeys_no_other_user_who_has_its_port_now",
     ],
-    "These secrets are in a file that only you can read, not in a command line or an"
+    "These secrets are in a file that only you can read, not on a command line or in the"
     " environment.": [
         "dap/test_dap_port.py::test_the_file_with_the_secrets_is_for_this_user_only",
     ],

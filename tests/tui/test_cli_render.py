@@ -649,7 +649,7 @@ def test_a_file_that_is_read_only_stays(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "no command given."),
+        (["--"], "unrecognized arguments: --"),
         (["rendr"], "there is no command 'rendr', did you mean render?"),
         (["train.py"], "no command given for train.py."),
         (["--frobnicate"], "unrecognized arguments: --frobnicate"),
@@ -664,6 +664,13 @@ def test_a_command_line_without_a_command(
     assert out == ""
     assert err.startswith("gradstep: ")
     assert said in err
+
+
+def test_without_a_command_it_shows_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    shown = capsys.readouterr()
+    assert main(["--help"]) == 0
+    assert shown == capsys.readouterr()
 
 
 @pytest.mark.parametrize("command", [[], ["render"], ["debug"]])

@@ -20,36 +20,37 @@ COMMANDS = (
 """The subcommands; each is a module of ``commands`` with ``parser()`` and ``run(options)``."""
 
 _MAIN = """\
-Draw computation graphs and step through backward passes.
+Find out what is wrong with the gradients of a PyTorch program, draw its
+computation graph, and step through its backward passes.
 
 commands:
+  check       run a script and report what is wrong with its gradients
+  why         explain the gradient of one leaf
+  debug       step through the backward() calls of a script
   render      draw the graph of a tensor or of a script's backward() call
   film        animate a pass: the graph is built, then gradients flow back
-  debug       step through the backward() calls of a script
-  why         explain the gradient of one leaf
-  check       run a script, and tell what is wrong with its gradients
-  explain     tell what a finding of check means
-  schema      print the schema of a command's JSON
-  record      keep what a run does in a file
+  record      record a run in a file
   plot        draw gradients, updates and loss over a run
-  diff        tell where two runs first differ
-  demo        copy small programs with a bug, and look at one
+  diff        find where two runs first differ
+  explain     explain a finding of check
+  demo        copy small programs with a bug, and check one of them
   ops         list the ops and their derivatives
   embed       update the pictures in Markdown files
-  completion  let a shell complete commands, options and files
-  dap         debug in an editor, by the Debug Adapter Protocol
+  schema      print the schema of a command's JSON
+  completion  print a completion script for your shell
+  dap         debug in an editor, over the Debug Adapter Protocol
 """
 _NOTES = """\
 examples:
+  gradstep demo                                 try it on a program with a bug
+  gradstep check train.py                       find out what is wrong
+  gradstep why train.py fc1.weight              explain one gradient
+  gradstep debug train.py                       step forward and back
   gradstep render train.py                      draw the first backward() call
   gradstep render -o loss.svg train.py:loss     draw a tensor
-  gradstep debug train.py                       step forward and back
-  gradstep why train.py fc1.weight              explain one gradient
-  gradstep check train.py                       tell what is wrong
-  gradstep demo                                 try it on a program with a bug
   gradstep help COMMAND                         show the options of a command
 
-exit codes: 0 success, or what the script ends with; 2 wrong usage, 3 no such
+exit codes: 0 success, or the script's own code; 2 wrong usage, 3 no such
 target or no graph, 4 no renderer for that format, 5 a check found something,
 or two runs differ
 """
@@ -89,15 +90,14 @@ def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
 
 
 def _require_command(arguments: list[str]) -> None:
-    """See that the first word is a command; ``--help`` and ``--version`` end here."""
-    word = arguments[0] if arguments else ""
+    """See that the first word is a command; ``--help`` and ``--version`` end here, and no word at
+    all is ``--help``."""
+    word, *_ = arguments = arguments or ["--help"]
     if word in COMMANDS:
         return
     if word.startswith("-"):
-        _main_parser().parse_args(arguments)
-    if not word or word.startswith("-"):
-        problem = "no command given."
-    elif ".py" in word:
+        _main_parser().parse_args([word])  # which ends it
+    if ".py" in word:
         problem = f"no command given for {word}."
     else:
         from gradstep.text import did_you_mean  # takes NumPy with it: --help need not wait
@@ -105,8 +105,8 @@ def _require_command(arguments: list[str]) -> None:
         hint = did_you_mean(word, COMMANDS)
         problem = f"there is no command '{word}'{f', {hint}' if hint else '.'}"
     raise Failure(
-        f"{problem} (render draws a graph, debug steps through backward(); gradstep --help lists "
-        "all commands)",
+        f"{problem} (check finds what is wrong, render draws a graph, debug steps through "
+        "backward(); gradstep --help lists all commands)",
         ExitCode.USAGE,
     )
 

@@ -17,16 +17,16 @@ TARGET is one of
                        with sample_inputs
   package.module:name  the same, in a module
   -m package.module    a module, run as by python -m, with ARGS
-  run.gsr              a recording: the calls in it that were kept in full
+  run.gsr              a recording: its calls that were kept in full
 """
 ARGUMENTS = """\
-Options stand before TARGET: what follows a script is the script's, unchanged,
-as with python; -- before TARGET says that it is meant so. Other targets may be
-followed by options.
+Options go before TARGET. Everything after a script goes to the script, as with
+python; -- before TARGET confirms that. After other targets, you may write
+options.
 """
 CALL_HELP = (
-    "which backward() call of a script: 1 (default), 2, ... or last; of a recording, the "
-    "first in full by default; for calls of "
+    "which backward() call: 1 (default for a script), 2, ... or last; for a recording, the "
+    "default is the first call in full; for calls of "
     "autograd.grad(): grad:1, grad:2, ... or grad:last"
 )
 

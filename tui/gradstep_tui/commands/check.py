@@ -34,12 +34,12 @@ from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
 _NOTES = f"""\
 {ARGUMENTS}
-A script runs once, to its end. Its first calls are looked at closely, then
-ever fewer, as far as that takes no longer than the run itself; NaN and infinity
-are noticed in every call. Exit code 5 means an error or a warning:
+A script runs once, to its end. check looks closely at its first calls, then at
+fewer and fewer, so that this takes no longer than the run itself. It notices
+NaN and infinity in every call. Exit code 5 means an error or a warning:
 {summary()}
-gradstep explain CODE tells what a finding means. A comment in a line of the
-program leaves out what is found there: # gradstep: ignore[stale-grad]
+gradstep explain CODE explains a finding. A comment in a line of the program
+suppresses the findings of that line: # gradstep: ignore[stale-grad]
 
 examples:
   gradstep check train.py
@@ -56,39 +56,39 @@ def parser() -> TargetParser:
     command = TargetParser(
         "check",
         "[OPTIONS] TARGET [ARGS...]",
-        "Run a script, and tell what is wrong with its gradients and its training: "
-        "what\neach backward() call shows, and what only all of them do. The derivatives of "
-        f"custom\nFunctions are compared with finite differences.\n\n{TARGET}",
+        "Run a script and report what is wrong with its gradients and its training, in\n"
+        "single backward() calls and over the whole run. Derivatives of custom Functions\n"
+        f"are compared with finite differences.\n\n{TARGET}",
         _NOTES,
     )
     add = command.option
     add("--call", default=None, metavar="K",
-        help="look at these calls only, as closely as can be: 3, 1,100:110, last or all; for "
+        help="look only at these calls, as closely as possible: 3, 1,100:110, last or all; for "
         "calls of autograd.grad(): grad:1, ...")  # fmt: skip
     add("--derivatives", action="store_true",
         help="compare the derivatives of all ops with finite differences, not only those of the "
         "program's own Functions")  # fmt: skip
-    add("--calls", type=int, metavar="N", help="end after N calls, with the report so far")
+    add("--calls", type=int, metavar="N", help="end after N calls and report")
     add("--for", dest="seconds", type=time_of, metavar="60s",
-        help="end after that time, with the report so far")  # fmt: skip
+        help="end after this time and report")  # fmt: skip
     add("--ignore", type=words, default=[], metavar="CODES",
-        help="leave out these kinds of findings, or, by their ids in JSON, these findings: "
-        "unreached,stale-grad")  # fmt: skip
+        help="leave out these kinds of findings (unreached,stale-grad), or single findings by "
+        "their ids in JSON")  # fmt: skip
     add("--all", dest="everything", action="store_true",
         help="also list notes")  # fmt: skip
     add("--format", choices=["text", "json", "html"],
-        help="html: a page with pictures; json: one document, described by gradstep schema check "
-        "(default: the suffix of FILE, else text)")  # fmt: skip
+        help="html: a page with pictures; json: one document (see gradstep schema check); "
+        "default: the suffix of FILE, else text")  # fmt: skip
     add("-o", dest="output", metavar="FILE", help="write the report to FILE, or - for standard "
-        "output; a page, report.html, is written anew while the run goes on")  # fmt: skip
+        "output; a page, report.html, is updated during the run")  # fmt: skip
     add("--diff", action="store_true",
-        help="print the fixes as a patch, for git apply or patch -p1, and no report; not those "
-        "that are only shown")  # fmt: skip
+        help="print the fixes as a patch for git apply or patch -p1, instead of the report; leave "
+        "out fixes that are only shown")  # fmt: skip
     add("--verify", action="store_true",
-        help="run the program again with each fix, in a copy of its folder: a fix is verified if "
-        "the finding is gone, no other has come, and all that learned still does")  # fmt: skip
+        help="run the program again with each fix, in a copy of its folder; a fix is verified if "
+        "the finding disappears, no other appears, and everything still learns")  # fmt: skip
     add("--fix", action="store_true",
-        help="verify the fixes, and make those that are verified in the files")  # fmt: skip
+        help="verify the fixes, and apply the verified ones to the files")  # fmt: skip
     command.set_defaults(thresholds=None)  # of the project
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")

@@ -21,11 +21,10 @@ from gradstep_tui.options import Parser
 from gradstep_tui.output import show
 
 _NOTES = """\
-An editor starts this command; the page "Debug in an editor" of the
-documentation has the configuration of several. With --port, it serves editors
-on this machine until ctrl+c ends it. It prints a secret then, a new one each
-time: the configuration of the editor has to carry it as "secret", for
-whoever is served can run any command.
+Your editor starts this command: see the page "Debug in an editor" of the
+documentation. With --port, it serves editors on this machine until you press
+ctrl+c, and prints a new secret each time. The configuration of the editor must
+contain it as "secret", because a client can run any command.
 
 examples:
   gradstep dap

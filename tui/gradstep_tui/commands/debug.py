@@ -32,9 +32,9 @@ from gradstep_tui.waiting import Waiting
 
 _NOTES = f"""\
 {ARGUMENTS}
-On the screen, ? shows all keys. FILE has one command per line, as typed at the
-screen's prompt (help lists them): quit lets the script run on to its next
-call, abort ends it.
+On the screen, ? shows all keys. FILE has one command per line, as typed on the
+screen (help lists them). quit continues the script to its next call, and abort
+ends the script.
 
 examples:
   gradstep debug train.py
@@ -73,17 +73,17 @@ def parser() -> TargetParser:
     add("--batch", action="store_true",
         help="open no screen: run these commands and continue the script")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
-        help="with no screen, json: one object in a line for each command, described by gradstep "
-        "schema debug; what the program prints goes to standard error")  # fmt: skip
+        help="without a screen, json: one object per line for each command (see gradstep schema "
+        "debug); the program's output goes to standard error")  # fmt: skip
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
         "and of the values of the forward pass (default: 1G each); steps that do not fit run "
         "again when you look at them")  # fmt: skip
-    add("--fail-on", metavar="CONDITION", help="with no screen (as --batch), stop at the first "
+    add("--fail-on", metavar="CONDITION", help="without a screen (as --batch), stop at the first "
         "gradient, in any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its "
-        "node, and exit with code 5; nan and inf count where the loss or a leaf gradient has "
-        "them")  # fmt: skip
-    add("--certify", action="store_true", help="with no screen (as --batch), run each pass to its "
-        "end, call every node again, and exit with code 5 if a result is not "
+        "node, and exit with code 5; nan and inf count only in the loss and in gradients of "
+        "leaves")  # fmt: skip
+    add("--certify", action="store_true", help="without a screen (as --batch), run each pass to "
+        "its end, call every node again, and exit with code 5 if a result is not "
         "bit-identical")  # fmt: skip
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
         "takes less memory, but gradients cannot be changed or certified")  # fmt: skip

@@ -18,9 +18,9 @@ from gradstep_tui.options import Parser
 from gradstep_tui.output import flush, say, show
 
 _NOTES = """\
-Each program comes with a file of debugger commands that find its bug. A
-program of your own that has the same name is not replaced. Where PyTorch is
-not installed, the programs use gradstep's own small engine instead.
+Each program comes with a file of debugger commands that find its bug. demo
+does not replace a program of yours with the same name. If PyTorch is not
+installed, the programs use gradstep's own small engine instead.
 
 examples:
   gradstep demo
@@ -35,15 +35,14 @@ def parser() -> Parser:
     command = Parser(
         "demo",
         "[OPTIONS] [NAME]",
-        "Copy small programs with a bug into a folder, and let gradstep check tell "
-        "what is\nwrong with one of them.",
+        "Copy small programs with a bug into a folder, and run gradstep check on one of\nthem.",
         _NOTES,
     )
     add = command.option
     add("--list", action="store_true", help="only list the programs")
     add("-o", dest="output", metavar="FOLDER", default="gradstep-demo",
         help="where to put them (default: gradstep-demo)")  # fmt: skip
-    command.add_argument("name", nargs="?", metavar="NAME", help="the program to look at")
+    command.add_argument("name", nargs="?", metavar="NAME", help="the program to check")
     return command
 
 

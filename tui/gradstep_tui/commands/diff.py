@@ -40,27 +40,27 @@ from gradstep_viz.options import RenderOptions
 from gradstep_viz.rendering import choose_format
 
 _DESCRIPTION = """\
-Tell where two runs first differ: in their graphs, else in the values that
-flowed, in the order in which they ran.
+Find where two runs first differ: in their graphs, or else in their values, in
+the order in which they ran.
 
-A and B are recordings (run.gsr), graphs (of render --format json), or targets:
-a script (train.py) is recorded whole, each in a process of its own; a name in
-a file (net.py:loss) is drawn. ARGS go to the scripts. Of a graph, the one call
-is compared.
+A and B are recordings (run.gsr), graphs (from render --format json), or
+targets. A script (train.py) runs to its end in a separate process; ARGS go to
+the scripts. For a name in a file (net.py:loss) or a graph, one call is
+compared.
 """
 _NOTES = """\
 --tolerance says what does not count as a difference:
   dtype        what torch.testing.assert_close allows: 1.3e-6 for float32, 1e-7
                for float64, 1e-3 for float16, 1.6e-2 for bfloat16 (default)
   1e-5         a difference of that part of a tensor's size (root mean square)
-  4ulp         so many units in the last place
+  4ulp         this number of units in the last place
   bitwise      nothing
 
-Where two runs of --repeat differ, the script runs up to eight times more: with
+If two runs of --repeat differ, the script runs up to eight more times: with
 seeds, with PYTHONHASHSEED, with time.time() stopped, and with one thread and
-deterministic algorithms. What makes two runs equal is named as the cause.
+deterministic algorithms. If one of these makes them equal, it is the cause.
 
-Exit code 5 means that they differ, 0 that they do not.
+Exit code 5 means that the runs differ, and 0 that they do not.
 
 examples:
   gradstep diff before.gsr after.gsr
@@ -89,25 +89,25 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
-    add("--screen", action="store_true", help="show the call that differs first in the debugger, "
-        "with the other run beside it: } goes to the next difference")  # fmt: skip
+    add("--screen", action="store_true", help="show the first call that differs in the debugger, "
+        "next to the other run: } goes to the next difference")  # fmt: skip
     add("--tolerance", type=_tolerance, metavar="T",
         help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
     add("--ranks", action="store_true", help="compare the recordings of all processes of a job "
         "(record --on-rank all)")  # fmt: skip
-    add("--repeat", type=positive_number, default=0, metavar="N", help="run the script A so many "
-        "times, in fresh processes and copies of its folder, and compare to the bit")  # fmt: skip
-    add("--vary", choices=VARIATIONS, metavar="WHAT", help="run the script A once more, with other "
+    add("--repeat", type=positive_number, default=0, metavar="N", help="run the script A N times, "
+        "in new processes and copies of its folder, and compare bit by bit")  # fmt: skip
+    add("--vary", choices=VARIATIONS, metavar="WHAT", help="run the script A again with other "
         f"{', '.join(VARIATIONS)}")  # fmt: skip
-    add("--call", default="", metavar="K", help="of a script, which calls to keep in full, with "
+    add("--call", default="", metavar="K", help="which calls of a script to keep in full, with "
         "all tensors: 3, last, all, or 1,100:110 (default: as record)")  # fmt: skip
     add("--format", choices=["text", "json"], default="text",
         help="json: one document, described in the documentation of diff")  # fmt: skip
-    add("-o", dest="output", metavar="FILE", help="also draw the call that differs first: one "
-        "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both beside each other in a "
+    add("-o", dest="output", metavar="FILE", help="also draw the first call that differs: one "
+        "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both side by side on a "
         "page (.html)")  # fmt: skip
     add("--view", choices=("both", "forward", "backward", "flow"), default="both", metavar="VIEW",
-        help="what the picture shows, as of render: both halves (default), forward, backward, or "
+        help="contents of the picture, as for render: both halves (default), forward, backward, or "
         "flow, one row for each module with the gradients of both runs")  # fmt: skip
     return command
 

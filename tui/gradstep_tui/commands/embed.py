@@ -32,14 +32,14 @@ from gradstep_viz.output.files import is_marked, require_replaceable, write_atom
 from gradstep_viz.output.svg import title_of
 
 _NOTES = """\
-A command stands in a comment, and runs in the folder of FILE:
+Write a command in a comment; it runs in the folder of FILE:
 
   <!-- gradstep: render -o docs/loss.svg train.py:loss -->
   ![Backward graph of loss: ...](docs/loss.svg)
   <!-- /gradstep -->
 
-A picture that the command writes appears as an image; you may change its alt
-text. Printed text appears as a code block, a Mermaid diagram as a diagram.
+If the command writes a picture, you get an image, and may change its alt text.
+If it prints text, you get a code block, or a diagram if it is Mermaid.
 
 examples:
   gradstep embed README.md

@@ -22,8 +22,8 @@ def parser() -> Parser:
     command = Parser(
         "explain",
         "[CODE]",
-        "Tell what a finding of gradstep check means, with a wrong and a right "
-        "program, and\nwhen to ignore it; without CODE, of all findings.",
+        "Explain a finding of gradstep check, with a wrong and a right program, and when\n"
+        "to ignore it. Without CODE, explain all findings.",
         _NOTES,
     )
     command.add_argument("code", nargs="?", metavar="CODE", help="such as stale-grad")

@@ -26,8 +26,8 @@ from gradstep_viz.films.recording import Recording, record_call, record_passing
 
 _NOTES = f"""\
 {ARGUMENTS}
-The film needs no JavaScript, and plays wherever an image can be shown. It
-pauses while the pointer is over it.
+A film needs no JavaScript, and plays in every browser. It pauses while the
+pointer is over it.
 
 examples:
   gradstep film train.py

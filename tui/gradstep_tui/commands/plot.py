@@ -33,23 +33,23 @@ from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format
 from gradstep_viz.rendering import Rendering
 
 _DESCRIPTION = """\
-Draw what a whole run did: leaves in forward order, and calls from left to
-right. By default the loss, the size of gradients, and the range of the
+Draw a whole run: leaves in forward order, and calls from left to right. By
+default, you see the loss, the size of gradients, and the range of the
 update-to-weight ratio of each leaf.
 
 TARGET is a recording (run.gsr), a script (train.py), or a module
-(-m package.train). A script runs whole, and is recorded for the plot.
+(-m package.train). A script runs to its end.
 """
 _NOTES = f"""\
---what shows one thing:
+--what chooses one quantity:
   rms      the size of gradients, over the run and in a few calls
-  update   the size of the last update, as a part of the size of the leaf
+  update   the size of the last update, relative to the size of the leaf
   nan      where gradients are NaN or infinite
   loss, memory, time
            of each call
 
-A cell of the map that stands for several calls or leaves shows the worst: NaN,
-then Inf, then a jump, then the size farthest from the median of its leaf.
+A cell of the map that covers several calls or leaves shows the worst of them:
+NaN, then Inf, then a jump, then the size farthest from the median of its leaf.
 
 {ARGUMENTS}
 All formats but txt need matplotlib: {how_to_install("matplotlib")}
@@ -81,7 +81,7 @@ def parser() -> TargetParser:
         help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
     add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")
     add("--of", action="append", default=[], metavar="PATTERN", help="which leaves: the name of a "
-        "leaf or of a module, where * stands for any text; may be repeated")  # fmt: skip
+        "leaf or of a module, with * as a wildcard; may be repeated")  # fmt: skip
     add("--call", default="all", metavar="K", help="which calls: 3, last, or 1,100:110; for calls "
         "of autograd.grad(): grad:1, grad:all, ... (default: all calls)")  # fmt: skip
     add("--theme", choices=("auto", "light", "dark"), metavar="THEME",

@@ -29,14 +29,14 @@ from gradstep_tui.output import say
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 
 _TARGET = """\
-TARGET is a script (train.py) or a module (-m package.train); it runs whole,
-with ARGS, and record ends with its exit code. Options stand before TARGET.
+TARGET is a script (train.py) or a module (-m package.train). It runs to its
+end, with ARGS, and record ends with its exit code. Options go before TARGET.
 """
 _NOTES = """\
-Of every call, the line, the time, the loss and the leaves are kept: of each
-.grad its size, its NaN and its checksum, of each parameter its size and that of
-its last update. Of a call in full, also its graph, and all that flowed in it.
-The file is an SQLite database; see the documentation for its tables.
+For each call, the file has its line, time, loss and leaves: the size, NaNs and
+checksum of each .grad, and the size and last update of each parameter. For a
+call in full, it also has the graph and all gradients. The file is an SQLite
+database; see the documentation for its tables.
 
 examples:
   gradstep record train.py
@@ -51,34 +51,34 @@ def parser() -> TargetParser:
     command = TargetParser(
         "record",
         "[OPTIONS] TARGET [ARGS...]",
-        "Keep what the backward() calls of a program do in a file, to look at them\n"
-        f"later, on any machine.\n\n{_TARGET}",
+        "Record the backward() calls of a program in a file, to look at them later, on\n"
+        f"any machine.\n\n{_TARGET}",
         _NOTES,
     )
     add = command.option
     add("-o", dest="output", default="run.gsr", metavar="FILE",
-        help="the file to write (default: run.gsr); a recording that is there becomes "
+        help="the file to write (default: run.gsr); an existing recording becomes "
         "run.1.gsr")  # fmt: skip
     add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
-        "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest for which there is "
-        "time)")  # fmt: skip
+        "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest, as far as the budget "
+        "allows)")  # fmt: skip
     add("--every", type=positive_number, default=0, metavar="N",
-        help="keep each Nth call in full")  # fmt: skip
+        help="keep every Nth call in full")  # fmt: skip
     add("--values", choices=("leaves", "stats", "all"), default="stats", metavar="LEVEL",
-        help="what to keep of a call in full: stats (default) describes all that flows; all "
-        "keeps the tensors, too; leaves keeps no call in full")  # fmt: skip
+        help="contents of a call in full: stats (default) describes all tensors, all also keeps "
+        "their elements, leaves keeps no call in full")  # fmt: skip
     add("--when", default="", metavar="nan,inf", help="keep the newest calls in memory, and write "
-        "them only when a loss or a gradient is NaN or infinite, or the program fails; no file is "
-        "touched before")  # fmt: skip
+        "them only when a loss or a gradient is NaN or infinite, or the program fails; before "
+        "that, touch no file")  # fmt: skip
     add("--keep", type=positive_number, default=20, metavar="N",
         help="how many calls --when keeps (default: 20)")  # fmt: skip
-    add("--budget", type=_budget, default=BUDGET, metavar="X", help="the time that the run may "
-        f"take, as a multiple of its plain time (default: {BUDGET}), or none; calls that are "
-        "asked for are kept, whatever they take")  # fmt: skip
-    add("--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help="the most that the file "
-        "takes, such as 500M; beyond it, older calls are thinned (default: 2G)")  # fmt: skip
+    add("--budget", type=_budget, default=BUDGET, metavar="X", help="the time limit of the run, "
+        f"as a multiple of its time without gradstep (default: {BUDGET}), or none; calls that "
+        "you ask for are always kept")  # fmt: skip
+    add("--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help="the size limit of the "
+        "file, such as 500M; beyond it, older calls are thinned out (default: 2G)")  # fmt: skip
     add("--no-source", dest="sources", action="store_false",
-        help="keep no text of the program's files")  # fmt: skip
+        help="leave out the program's source code")  # fmt: skip
     add_rank_option(add, "0")
     return command
 

@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
 _PATIENCE: Final = 60.0
 _CALL_HELP: Final = (
-    "look at this backward() call alone: 1, 2, ... or last; for calls of autograd.grad(): "
+    "look only at this backward() call: 1, 2, ... or last; for calls of autograd.grad(): "
     "grad:1, grad:2, ... or grad:last"
 )
 _NOTES = f"""\
-LEAF is a tensor, named as where backward() is called: weight, fc1.weight or
+LEAF is the name of a tensor at the call of backward(): weight, fc1.weight or
 model.fc1.weight; or a number in the order of the pass, such as #12.
 
 {ARGUMENTS}
@@ -55,9 +55,9 @@ def parser() -> TargetParser:
         "why",
         "[OPTIONS] TARGET LEAF [ARGS...]",
         "Explain the gradient of a leaf: why it is None, 0, nan, tiny or huge, which line\n"
-        "causes that, and whether the leaf learns (exit code 5). It looks at the calls of\n"
-        "the whole run, and shows the one where something is wrong; with --call at that\n"
-        f"call alone, and the script ends at the next one.\n\n{TARGET}",
+        "causes that, and whether the leaf learns (exit code 5). why looks at the calls\n"
+        "of the whole run and shows the one with a problem. With --call, it looks at\n"
+        f"that call alone, and the script ends at the next one.\n\n{TARGET}",
         _NOTES,
     )
     add = command.option
