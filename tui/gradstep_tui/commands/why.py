@@ -62,9 +62,9 @@ def parser() -> TargetParser:
     )
     add = command.option
     add("--call", metavar="K", help=_CALL_HELP)
-    add("--calls", type=int, metavar="N", help="end after N calls, with what is known by then")
+    add("--calls", type=int, metavar="N", help="end after N calls and report")
     add("--for", dest="seconds", type=time_of, default=_PATIENCE, metavar="60s",
-        help="end after that time, with what is known by then; 60s by default")  # fmt: skip
+        help="end after this time and report (default: 60s)")  # fmt: skip
     add_rank_option(add, "0")
     command.operands = ("leaf",)
     return command
