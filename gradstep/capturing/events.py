@@ -40,6 +40,7 @@ class Library(NamedTuple):
         clips: modules of Python that have functions which clip gradients.
         unseen: within it, what is read is not noted.
         is_compiling: whether code is being read that is to be compiled.
+        skip: has what compiles not look at frames of a function.
         memory: the identity of the memory of a tensor, None where it has none.
     """
 
@@ -49,6 +50,7 @@ class Library(NamedTuple):
     clips: tuple[Any, ...]
     unseen: Callable[[], AbstractContextManager[object]]
     is_compiling: Callable[[], bool]
+    skip: Callable[[Any], None]
     memory: Callable[[Any], int | None]
 
 
@@ -61,6 +63,7 @@ def noting_events(library: Library) -> Iterator[Events]:
     token = noted.set(events)
     with ExitStack() as stack:
         for owner, name, ours in notes.replacements():
+            library.skip(ours)
             stack.enter_context(replaced(owner, name, ours))
         try:
             yield events
@@ -220,7 +223,9 @@ class _Notes:
                 return function(parameters, *args, **named)
             was_iterator = isinstance(parameters, Iterator)
             kept = parameters
-            if is_tensor(parameters):
+            with self._library.unseen():
+                is_single = is_tensor(parameters)
+            if is_single:
                 kept = [parameters]
             elif type(parameters) not in (list, tuple) and isinstance(parameters, Iterable):
                 kept = list(parameters)  # the program's may be asked once

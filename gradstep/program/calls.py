@@ -234,7 +234,7 @@ class Calls:
         self._is_requested = False
         self._is_resting = False  # lines and modules are not noted
         self.done = False
-        self._told_of_thread = False
+        self.told_of_thread = False
         self.failure: Exception | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
@@ -362,8 +362,8 @@ class Calls:
 
     def tell_of_thread(self) -> None:
         """Say, once, that a call in another thread is not followed."""
-        if not self._told_of_thread and os.getpid() == self._process:
-            self._told_of_thread = True
+        if not self.told_of_thread and os.getpid() == self._process:
+            self.told_of_thread = True
             name = current_thread().name
             tell(f"backward() in the thread {name!r} is not followed, only in the main thread")
 

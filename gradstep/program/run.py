@@ -42,11 +42,13 @@ from gradstep.records import Gradients
 
 
 class Found(NamedTuple):
-    """A tensor with a graph, what leads to it, and the names of the tensors around it."""
+    """A tensor with a graph, what leads to it, the names of the tensors around it, and whether
+    ``backward()`` was called in a thread that nobody follows."""
 
     root: Any
     target: Target
     names: Names
+    in_thread: bool = False
 
     def require_runnable(self) -> None:
         """See that ``root.backward()`` could run.
@@ -69,6 +71,12 @@ class Found(NamedTuple):
             ProgramError: an earlier one has freed what it would need.
         """
         if is_freed(self.root):
+            if self.in_thread:
+                raise ProgramError(
+                    "the script ended without calling backward() in its main thread, and a call in "
+                    f"another one freed the graph of {self.target.name}",
+                    remedy="call backward() in the main thread",
+                )
             raise ProgramError(
                 f"{self.target}: its graph was freed by an earlier backward pass",
                 remedy="call that pass with retain_graph=True, or name it by --call",
@@ -192,7 +200,8 @@ def run_target(
             f"{name}",
             remedy="--call grad:1 takes the first call of autograd.grad()",
         )
-    return Ran(Found(scalar, target._replace(name=name), Names(variables)))
+    target = target._replace(name=name)
+    return Ran(Found(scalar, target, Names(variables), calls.told_of_thread))
 
 
 def refuse_arguments(target: Target, arguments: list[str]) -> None:

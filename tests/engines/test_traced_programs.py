@@ -149,6 +149,44 @@ for _ in range(2):
     (model(x * w).sum() + both(x * w) + double(w).sum()).backward()
     print(w.grad.tolist(), [p.grad.tolist() for p in model.parameters()])
 """,
+    "compile with hooks": """
+from torch.utils.checkpoint import checkpoint
+
+class Triple(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+def eager(x):
+    for number in range(2):
+        torch._dynamo.graph_break()  # in a loop, where nothing is compiled but what is called
+        y = x * number
+        y.retain_grad()
+        y.register_hook(lambda g: g * 2)
+        y = y.clone().detach_() + x.data + x.detach() * float(x.sum().item())
+        x.backward(torch.ones_like(x), retain_graph=True)
+        torch.autograd.grad(net(x).sum(), x)
+        nn.utils.clip_grad_norm_(list(net.parameters()), 1.0)
+        sgd.step()
+        sgd.zero_grad()
+        with torch.no_grad():
+            z = torch.stack(list(y)).relu().tanh()
+        x = x + z + checkpoint(net.first, x, use_reentrant=False).sum()
+    return x.sum()
+
+handle = net.first.register_full_backward_hook(lambda module, gave, got: print(got))
+sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+fast = torch.compile(nn.Sequential(net, nn.Tanh()), backend="aot_eager")
+fast(Triple.apply(x * w)).sum().backward()
+torch.compile(lambda x: Triple.apply(x) * 2, backend="aot_eager")(w).sum().backward()
+handle.remove()  # what runs inside of backward() there is not compiled
+torch.compile(eager, backend="aot_eager")(x * w)
+counters = torch._dynamo.utils.counters
+print(w.grad.tolist(), counters["stats"], counters["graph_break"], counters["resumes"])
+""",
     "func": """
 from torch.func import functional_call, grad, hessian, jacrev, jvp, vmap
 

@@ -487,6 +487,16 @@ def test_calls_in_other_threads_are_not_seen_and_said_to_be(
     assert "neither backward() nor autograd.grad() in its main thread" in capfd.readouterr().err
 
 
+def test_a_graph_that_a_call_in_another_thread_freed_is_no_call_to_name(
+    gradstep: Gradstep,
+) -> None:
+    thread = "import threading\nt = threading.Thread(target=loss.backward)\nt.start(); t.join()"
+    code, _, err = gradstep(SQUARE.replace("loss.backward()", thread), "check", "train.py")
+    assert code == 3
+    assert "without calling backward() in its main thread, and a call in another one" in err
+    assert "--call" not in err
+
+
 def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
     code, _, err = run("raise KeyboardInterrupt")
     assert (code, err) == (130, "gradstep: interrupted\n")

@@ -60,7 +60,7 @@ def stepping_aside(origins: Origins, modules: Modules) -> Iterator[None]:
             if not isinstance(compiled, FunctionType):  # a module has one inside
                 return compiled
             ours = away(compiled, traces=True)
-            skip_code(ours.__code__)
+            skip_code(ours)
             mark_as_compiled(ours)
             return ours
 

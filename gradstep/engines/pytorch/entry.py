@@ -26,10 +26,12 @@ from gradstep.engines.pytorch.private import (
     running_pass,
     sequence_nr_of,
     set_run_backward,
+    skip_code,
     torch_c,
     transform_level,
+    uncompiled,
 )
-from gradstep.guest.fence import fenced, raised, run_of, within_fence
+from gradstep.guest.fence import CallRun, fenced, raised, run_of, within_fence
 from gradstep.guest.own_files import StackEntry, forget_own_frames, frames_of_program
 from gradstep.records import Interceptor
 
@@ -95,13 +97,19 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if call is None:
         return carry_out(arguments)
     try:
-        answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
+        answer = _answer(intercept, call)
         return run(call) if answer is False else answer
     except BaseException as error:
         forget_own_frames(error)
         raise
 
 
+@uncompiled
+def _answer(intercept: Any, call: TorchCall) -> Any:
+    return intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
+
+
+@uncompiled
 @fenced("a backward pass")
 def _read_call(arguments: Arguments) -> TorchCall | None:
     """Return a call as an interceptor sees it, None of one of which the engine says what is
@@ -158,11 +166,9 @@ def run(call: TorchCall) -> Any:
 
 def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
     """Let PyTorch's engine do what it was called for; ``inner`` hears of calls made inside."""
-    origins, noted = current.get() or Origins(), run_of(given.outputs)
+    origins, noted = current.get() or Origins(), _begin(given)
     token, inside, origins.running = interceptor.set(inner), origins.running, True
     _listening.append(inner)
-    if noted is not None:
-        noted.begun = True
     if origins.ops is not None:
         origins.ops.wake()
     try:
@@ -181,19 +187,36 @@ def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
         _listening.remove(inner)
         interceptor.reset(token)
         origins.running = inside
-    if not inside and not given.keep:
+    if noted is not None:
+        noted.over, noted.gradients = True, lambda: result
+    _end(given, origins, result)
+    return result
+
+
+@uncompiled
+def _begin(given: Arguments) -> CallRun | None:
+    """Note that a pass begins, where somebody is to hear of its end."""
+    noted = run_of(given.outputs)
+    if noted is not None:
+        noted.begun = True
+    return noted
+
+
+@uncompiled
+def _end(given: Arguments, origins: Origins, result: Any) -> None:
+    """Note the line that frees a graph, and gradients that have none."""
+    if not origins.running and not given.keep:
         with within_fence("the line that frees a graph"):
             if line := user_source(sys._getframe(1)):
                 origins.freed(max(map(_number, given.outputs), default=0), line)
-    if noted is not None:
-        noted.over, noted.gradients = True, lambda: result
     if origins.ops is not None and not given.accumulate_grad and not given.graph:
         with within_fence("gradients without a graph"):
             line = user_source(sys._getframe(1))
             origins.ops.without_graph(result, given.outputs[0], line)
-    return result
 
 
+skip_code(_run_backward)
+skip_code(carry_out)
 _OF_ENGINE: Final = (carry_out.__code__, getattr(_ENGINE, "__code__", None))
 
 

@@ -13,7 +13,7 @@ from torch.optim import lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from gradstep.capturing.events import Library, note_step, noting_events
-from gradstep.engines.pytorch.private import memory_of, own_attributes, unobserved
+from gradstep.engines.pytorch.private import memory_of, own_attributes, skip_code, unobserved
 
 _SCHEDULERS: Final = tuple([
     kind for kind in own_attributes(lr_scheduler).values()
@@ -22,7 +22,7 @@ _SCHEDULERS: Final = tuple([
 LIBRARY: Final = Library(
     (torch.optim.Optimizer, torch.nn.Module), _SCHEDULERS,
     (torch.nn.Module,),
-    (torch.nn.utils, torch.nn.utils.clip_grad), unobserved, is_dynamo_compiling,
+    (torch.nn.utils, torch.nn.utils.clip_grad), unobserved, is_dynamo_compiling, skip_code,
     memory_of,
 )  # fmt: skip
 

@@ -23,6 +23,8 @@ from gradstep.engines.pytorch.private import (
     functions_disabled,
     grad_enabled,
     schema_of,
+    skip_code,
+    uncompiled,
     unobserved,
 )
 from gradstep.engines.pytorch.schema import is_mutable
@@ -262,6 +264,16 @@ def noting_functions(note: Note) -> Iterator[None]:
     usual: Any = inspect.getattr_static(base, "apply")  # of Python or, since PyTorch 2.14, of C
     noted = fenced(_FUNCTIONS)(note)
 
+    @uncompiled
+    def before(function: Any, given: tuple[Any, ...]) -> Any:
+        with functions_disabled():
+            return noted(function, given)
+
+    @uncompiled
+    def behind(done: Callable[[Any], None], result: Any) -> None:
+        with within_fence(_FUNCTIONS), functions_disabled():
+            done(result)
+
     @wraps(base.apply)
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
         plain = usual.__get__(None, function)
@@ -271,13 +283,12 @@ def noting_functions(note: Note) -> Iterator[None]:
             or torch.compiler.is_dynamo_compiling()
         ):
             return plain(*args, **kwargs)
-        with functions_disabled():
-            done = noted(function, args)
+        done = before(function, args)
         result = plain(*args, **kwargs)
         if done is not None:
-            with within_fence(_FUNCTIONS), functions_disabled():
-                done(result)
+            behind(done, result)
         return result
 
+    skip_code(apply)  # PyTorch's own, of C, has no frame for the compiler to look at
     with replaced(base, "apply", classmethod(apply)):
         yield

@@ -26,6 +26,7 @@ from gradstep.engines.pytorch.private import (
     push_saved_tensor_hooks,
     sequence_nr_of,
     shows_packed,
+    skip_code,
     top_saved_tensor_hooks,
     unobserved,
     unpack_hook,
@@ -122,6 +123,8 @@ def packing_watched() -> Iterator[None]:
 
     with ExitStack() as stack:
         if shows_packed and push_saved_tensor_hooks and top_saved_tensor_hooks:
+            for each in (entered, left, _Packing.__call__, unpacked):
+                skip_code(each)
             stack.enter_context(replaced(kind, "__enter__", entered))
             stack.enter_context(replaced(kind, "__exit__", left))
         yield

@@ -98,7 +98,7 @@ def _replaced(methods: Iterable[tuple[Any, str, Any, Any]]) -> Iterator[None]:
     """Within it, classes have other methods, each around one of that name."""
     with ExitStack() as stack:
         for kind, name, method, ours in list(methods):
-            skip_code(ours.__code__)
+            skip_code(ours)
             stack.enter_context(replaced(kind, name, ours, method))
         yield
 

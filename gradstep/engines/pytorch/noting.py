@@ -69,7 +69,7 @@ def noting(
 def _noting_hooks() -> Iterator[None]:
     """Within it, the lines that register hooks are noted: each makes a handle."""
     noted = noting_hook(RemovableHandle.__init__)
-    skip_code(noted.__code__)
+    skip_code(noted)
     with replaced(RemovableHandle, "__init__", noted):
         yield
 

@@ -643,7 +643,7 @@ class Modules:
 
         update_wrapper(noted, call)
         # as PyTorch's own frames of a call are no part of what is compiled
-        skip_code(noted.__code__)
+        skip_code(noted)
         self._noted = Replaced(torch.nn.Module, "__call__", noted)
         try:
             yield

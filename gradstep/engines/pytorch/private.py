@@ -313,20 +313,6 @@ dispatch_mode: Final[Callable[[], Any]] = (
 """Returns the innermost dispatch mode, None outside of all."""
 
 dispatch_mode_count: Final[Callable[[], int]] = _find("_C._len_torch_dispatch_stack") or (lambda: 0)
-_fake_mode: Final[Any] = _find("_guards.detect_fake_mode")
-_tracing: Final[Callable[[], Any]] = _find("_guards.TracingContext.try_get") or (lambda: True)
-_PLAIN: Final = frozenset([torch.Tensor, torch.nn.Parameter])
-
-
-def is_traced(tensors: Sequence[Any]) -> bool:
-    """Return whether tensors stand for others while a function is compiled or exported."""
-    if _fake_mode is None:
-        return False
-    # nearly always; to ask PyTorch takes as long as a small node
-    if _tracing() is None and not dispatch_mode_count() and _PLAIN.issuperset(map(type, tensors)):
-        return False
-    return _fake_mode(tensors) is not None
-
 
 _is_batched: Final[list[Any]] = [
     found
@@ -389,9 +375,9 @@ def flattened(tensors: list[torch.Tensor]) -> torch.Tensor:
     return flat
 
 
-def skip_code(code: CodeType) -> None:
-    """Have ``torch.compile`` not look at frames of this code, only at those that it calls."""
-    _set_strategy(code, whole=False)
+def skip_code(function: Any) -> None:
+    """Have ``torch.compile`` not look at frames of a function, only at those that it calls."""
+    _set_strategy(function.__code__, whole=False)
 
 
 def uncompiled(function: _F) -> _F:
@@ -421,6 +407,22 @@ def _set_strategy(code: CodeType, whole: bool) -> bool:
     strategy = frames._FrameExecStrategy(skip, skip if whole else default)
     frames.set_code_exec_strategy(code, strategy)
     return True
+
+
+_fake_mode: Final[Any] = _find("_guards.detect_fake_mode")
+_tracing: Final[Callable[[], Any]] = _find("_guards.TracingContext.try_get") or (lambda: True)
+_PLAIN: Final = frozenset([torch.Tensor, torch.nn.Parameter])
+
+
+@uncompiled
+def is_traced(tensors: Sequence[Any]) -> bool:
+    """Return whether tensors stand for others while a function is compiled or exported."""
+    if _fake_mode is None:
+        return False
+    # nearly always; to ask PyTorch takes as long as a small node
+    if _tracing() is None and not dispatch_mode_count() and _PLAIN.issuperset(map(type, tensors)):
+        return False
+    return _fake_mode(tensors) is not None
 
 
 class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]
@@ -716,13 +718,18 @@ _pop_dispatch_mode: Final[Any] = _find("_C._pop_torch_dispatch_stack")
 _push_dispatch_mode: Final[Any] = _find("_C._push_on_torch_dispatch_stack")
 
 
+_set_compiling: Final[Any] = _find("_C._dynamo.eval_frame.set_eval_frame") or (lambda _: None)
+
+
 class unobserved:
     """Within it, function modes, dispatch modes and subclasses of tensors that the program has see
-    nothing of what is done; no generator, which takes as long to enter as a small op."""
+    nothing of what is done, nor is it compiled; no generator, which takes as long to enter as a
+    small op."""
 
-    __slots__ = ("_functions", "_modes")
+    __slots__ = ("_compiling", "_functions", "_modes")
 
     def __enter__(self) -> None:
+        self._compiling = _set_compiling(None)
         count = dispatch_mode_count()
         self._modes = [_pop_dispatch_mode(None) for _ in range(count)] if count else ()
         self._functions = functions = functions_disabled()
@@ -732,6 +739,7 @@ class unobserved:
         self._functions.__exit__(None, None, None)
         for mode in reversed(self._modes):
             _push_dispatch_mode(mode)
+        _set_compiling(self._compiling)
 
 
 _stack_of_functions = _find("overrides._get_current_function_mode_stack")

@@ -212,9 +212,9 @@ def draw_target(
         )
     except _Crash as crash:
         raise crash.__cause__ or crash from None
-    if ran.found is not None:
-        root, target, names = ran.found
-        return draw(capture(root, view, names=names, title=target.name)), Drawn([])
+    if (found := ran.found) is not None:
+        graph = capture(found.root, view, names=found.names, title=found.target.name)
+        return draw(graph), Drawn([])
     drawn = ran.last(seen)
     drawing = draw(drawn()) if callable(drawn) else drawn
     return drawing, Drawn(seen.notes(call), ran.failure)
