@@ -5,10 +5,10 @@ it writes what has no variable."""
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 from typing import Final, NamedTuple
 
 from gradstep.capturing.names import Names
@@ -46,10 +46,13 @@ def _given_expressions(build: GraphBuilder, modules: set[str]) -> dict[int, str]
 
 
 class _Statement(NamedTuple):
-    """Where an assignment begins, and the variables that it sets."""
+    """Where an assignment begins, the variables that it sets, what it calls for their value, if it
+    does, and what it calls for what it gives to that."""
 
     line: int
     names: str
+    maker: str = ""
+    others: frozenset[str] = frozenset()
 
 
 def add_results(
@@ -102,15 +105,33 @@ def _assigned_results(
         id, source = entry
         return _statements(source.file).get(source.line), source.file, rounds.get(id, ())
 
+    behind = 0
     for key, run in groupby(known, ran):
+        of_run = [id for id, _ in run]
+        behind += len(of_run)
         if (statement := key[0]) is not None:
-            of_run = [id for id, _ in run]
             before = latest.get(key)
             if before is not None and _are_beside(scopes[before], scopes[of_run[0]]):
                 results.pop(before, None)  # what ran in between was called there
-            latest[key] = of_run[-1]
-            results[of_run[-1]] = statement.names
+            made = _made(statement, scopes, of_run[-1], islice(known, behind, None))
+            latest[key] = of_run[-1] if made is None else made
+            if made is not None:
+                results[made] = statement.names
     return results
+
+
+def _made(
+    statement: _Statement, scopes: Sequence[str], last: int, after: Iterable[tuple[int, Source]]
+) -> int | None:
+    """Return the op that made the value of a statement, of whose own line ``last`` is the last: the
+    last one of the module that it calls, where ``last`` is of another one; None if unknown."""
+    parts = scopes[last].split(".")
+    own = next((at for at, part in enumerate(parts) if part in statement.others), -1)
+    if own < 0 or not statement.maker or statement.maker in parts:
+        return last
+    module = ".".join([*parts[:own], statement.maker])
+    inside = takewhile(lambda one: f"{scopes[one[0]]}.".startswith(f"{module}."), after)
+    return next((id for id, _ in deque(inside, maxlen=1)), None)
 
 
 def _are_beside(one: str, other: str) -> bool:
@@ -141,11 +162,26 @@ def _statements(file: str) -> Mapping[int, _Statement]:
         )
         for node, names in assigned:
             if names and all(times[name] == 1 for name in names):
-                statement = _Statement(node.lineno, ", ".join(names))
+                statement = _Statement(node.lineno, ", ".join(names), *_called(node))
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     if taken[line] == 1:
                         found[line] = statement
     return found
+
+
+def _called(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> tuple[str, frozenset[str]]:
+    """Return what an assignment calls for its value, "" where it does more than that, and what it
+    calls besides."""
+    value = node.value if not isinstance(node, ast.AugAssign) else None
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    names = {
+        call: call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute | ast.Name)
+    }
+    maker = names.pop(value, "") if isinstance(value, ast.Call) else ""
+    return maker, frozenset(names.values())
 
 
 _ASSIGNS: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign)

@@ -98,7 +98,7 @@ def given_at(source: Source | None, modules: Container[str], op: str, place: int
     return text if len(text) <= LONGEST_GIVEN and "..." not in text else ""
 
 
-LONGEST_GIVEN: Final = 24
+LONGEST_GIVEN: Final = 32
 
 
 _LIBRARIES: Final = (

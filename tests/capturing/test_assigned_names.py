@@ -75,3 +75,39 @@ def test_both_are_in_the_document_of_a_graph(tmp_path: Path) -> None:
     again = from_json(to_json(graph))
     assert dict(again.results) == dict(graph.results)
     assert dict(again.module_details) == dict(graph.module_details)
+
+
+CALLS = """\
+import autograd_core as torch
+from autograd_core import nn
+
+
+class Inner(nn.Module):
+    def forward(self, x):
+        return x.tanh() * 2
+
+
+class Outer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.inner = nn.LayerNorm(3), Inner()
+
+    def forward(self, x):
+        made = self.inner(self.norm(x))
+        return made + x
+
+
+outer = Outer()
+loss = outer(torch.ones(2, 3)).sum()
+"""
+
+
+def test_what_a_statement_gives_to_a_module_is_not_its_result(tmp_path: Path) -> None:
+    file = tmp_path / "calls.py"
+    file.write_text(CALLS, "utf-8")
+    variables: dict[str, object] = {}
+    with trace():
+        exec(compile(CALLS, str(file), "exec"), variables)
+    assert isinstance(variables["loss"], torch.Tensor)
+    graph = capture(variables["loss"], names=variables)
+    assert {name: graph.names[id] for id, name in graph.results.items()}["made"] == "mul"

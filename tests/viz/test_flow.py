@@ -25,12 +25,14 @@ from gradstep_viz.flow.compose import make_flow_picture
 from gradstep_viz.flow.facts import Size
 from gradstep_viz.flow.lanes import lanes_of, port_numbers
 from gradstep_viz.flow.layout import FlowPicture, Words, lay_out_rows
+from gradstep_viz.flow.parts import Ops
 from gradstep_viz.flow.rows import MOST_ROWS, Row, Table
 from gradstep_viz.options import View
 from gradstep_viz.picture.formatting import count
 from gradstep_viz.rendering import render_graph
 from tests.engines.architecture_programs import PROGRAMS, on_the_core
 from tests.viz.browser import Browser
+from tests.viz.random_nets import net_program
 
 OWN_PROGRAMS = {
     "dead": """
@@ -262,7 +264,8 @@ loss = y.sum()
 loss.backward()
 """,
 }
-EVERY = {**PROGRAMS, **OWN_PROGRAMS}
+RANDOM = {f"net{seed}": net_program(seed) for seed in range(40)}
+EVERY = {**PROGRAMS, **OWN_PROGRAMS, **RANDOM}
 
 
 class Drawn(NamedTuple):
@@ -327,13 +330,17 @@ def test_the_smallest_gradient_and_the_largest_layer_are_those_of_the_graph(draw
         if graph.halves[id] == "backward" and graph.kinds[id] == "op" and stats.size > 1
         and not stats.trouble and stats.rms > 0
     ]  # fmt: skip
+    if "smallest" not in extremes:
+        assert len({f"{rms:.2g}" for row in rows for rms in known(row)}) < 8
+        return
     smallest, largest = extremes["smallest"], extremes["largest"]
     assert smallest.size is not None
     assert largest.size is not None
     # those of the weights that are turned are no gradients of results
     assert smallest.size.rms == pytest.approx(min(of_ops), rel=0.01) or "t" in op_names(graph)
     assert smallest.size.rms <= min(min(known(row)) for row in rows if known(row)) * 1.01
-    assert largest.size.rms == pytest.approx(max(max(known(row)) for row in rows if known(row)))
+    most = max(max(known(row)) for row in rows if known(row))
+    assert largest.size.rms == pytest.approx(most, rel=0.01)
     shown = [row for row in rows if "smallest" in row.extremes]
     assert shown == [rows[smallest.row]]
     if "smallest" not in shown[0].hidden:
@@ -431,6 +438,14 @@ def test_rows_are_linked_as_their_ops_are(drawn: Drawn) -> None:
         assert source < target
         assert rows[source].has_dot
         assert rows[target].has_dot
+    units, rounds = Ops(graph).units, Counter[tuple[int, int]]()
+    for unit, sources in enumerate(units.inputs if units else ()):
+        rounds.update({(row_of[source], row_of[unit]) for source in sources})
+    for (source, target), times in rounds.items():
+        whole = max(len(rows[source].rounds), len(rows[target].rounds))
+        inside = rows[source].panel == rows[target].panel != 0
+        if source < target and (not inside or times >= whole):
+            assert (source, target) in links
     linked = {at for link in links for at in link}
     assert linked == {at for at, row in enumerate(rows) if row.has_dot} or len(rows) == 1
 
@@ -761,7 +776,7 @@ return [
 
 @pytest.mark.parametrize("width", ["830", "560"])
 def test_all_can_be_read_in_a_browser(width: str, browser: Browser, folder: Path) -> None:
-    for program in sorted(EVERY):
+    for program in sorted({*EVERY} - {*RANDOM} | {*list(RANDOM)[::4]}):
         picture = folder / f"{program}.svg"
         options = RenderOptions(view="flow", width=width)
         picture.write_text(render_graph(graph_of(program, folder), "svg", options).text, "utf-8")

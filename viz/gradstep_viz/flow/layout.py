@@ -426,8 +426,10 @@ class _Layout:
     def _heading(self, y: float) -> list[Words]:
         columns = self._columns
         shape = self._shape_heading
-        heading = [Words(self._names, y, ((_NAMES, "m"),), size=SMALL)]
-        heading.append(Words(self._heading_left(columns), y, ((shape, "m"),), size=SMALL))
+        left = self._heading_left(columns)
+        heading = [Words(left, y, ((shape, "m"),), size=SMALL)]
+        if left - self._names >= width_of(_NAMES, SMALL) + 4:
+            heading.append(Words(self._names, y, ((_NAMES, "m"),), size=SMALL))
         if columns.parameters:
             text = "parameters, gradient" if columns.their_gradient else "parameters"
             end = columns.their_gradient or columns.parameters

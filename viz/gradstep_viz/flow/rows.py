@@ -326,7 +326,8 @@ def _to_open(
         if not every:
             parts = [max(parts, key=lambda one: (_state(one), _alike(one, parts)))]
         is_sick = any(map(_state, parts))
-        if rows + sum(map(_rows_added, parts)) <= most + (most // 2) * is_sick:
+        least = min(most + most // 2, MOST_ROWS - MOST_INPUTS) if is_sick else 0
+        if rows + sum(map(_rows_added, parts)) <= max(most, least):
             if is_sick or key not in map(_kind_of, parts):
                 tried.discard(key)  # there may be more of these
             return parts
@@ -375,7 +376,7 @@ def _rows_added(part: Part) -> int:
     if part.kind == "fold":
         typical = part.children[typical_place(part.children)]
         return len(typical.children) or 1
-    return len(part.children) - part.is_container
+    return len(_inside(part)) - part.is_container
 
 
 def _rows_shown(root: Part, opened: set[int]) -> list[Part]:
@@ -459,8 +460,9 @@ class _Writer:
         self._place = [-1] * len(facts.units)
         self._round = [0] * len(facts.units)
         self._round_count = [1] * len(facts.units)
-        self._panel_of = [0] * len(facts.units)
         self._panels = 0
+        self._folds = 0
+        self._turns: dict[int, tuple[tuple[int, int], ...]] = {}
         self._parallel: set[int] = set()
         self._counted: set[int] = set()
         self._users: dict[int, list[Row]] = {}
@@ -545,7 +547,7 @@ class _Writer:
         for number, one in enumerate(rounds):
             for unit in one.units:
                 self._round[unit], self._round_count[unit] = number, len(rounds)
-                self._panel_of[unit] = panel
+        self._turn(parts)
         self._header(parts, depth, front, panel, header)
         at = len(self._rows) - 1
         counts = sorted({len(part.children) for part in parts})
@@ -563,6 +565,14 @@ class _Writer:
         inner = (_fronts(rounds) if rounds[0].children else ()) or _fronts(around) or front
         for beside in self._beside(rounds) if rounds[0].children else [rounds]:
             self._write(_in_order(beside), depth + 1, inner, panel, at)
+
+    def _turn(self, folds: Sequence[Part]) -> None:
+        """Note the rounds of folds that are drawn as one, and of those around them."""
+        self._folds += 1
+        for fold in folds:
+            for number, one in enumerate(fold.children):
+                for unit in one.units:
+                    self._turns[unit] = (*self._turns.get(unit, ()), (self._folds, number))
 
     def _are_parallel(self, rounds: Sequence[Part]) -> bool:
         """Tell whether rounds stand side by side: what one gives another is only summed up."""
@@ -582,7 +592,7 @@ class _Writer:
             for number, one in enumerate(rounds):
                 for unit in one.units:
                     self._round[unit], self._round_count[unit] = number, len(rounds)
-                    self._panel_of[unit] = self._panel_of[unit] or -1 - len(self._rows)
+            self._turn(parts)
         row = self._closed(parts, depth, front, panel, header)
         for unit in row.units:
             self._place[unit] = len(self._rows)
@@ -618,7 +628,7 @@ class _Writer:
 
     def _bare_parameters(self, part: Part, front: tuple[str, ...]) -> list[str]:
         """Name the parameters that a statement reads: those of a layer go without saying."""
-        if part.kind == "module":
+        if part.kind != "statement":
             return []
         leaves = self._facts.parameters(part.units)
         names = [_without(self._facts.leaves[leaf].name, front) for leaf in leaves]
@@ -986,18 +996,29 @@ class _Writer:
     def _name_results(self) -> None:
         """Say which variables hold the results of modules: of several that one statement calls,
         each has its own."""
-        for result, run in groupby(self._rows, lambda one: one.result):
-            rows, names = list(run), result.split(", ")
-            if len(names) == len(rows):
-                for row, name in zip(rows, names, strict=True):
+        for line, run in groupby(self._rows, lambda one: one.path and self._line_of(one)):
+            rows = list(run)
+            names = next((row.result for row in rows if ", " in row.result), "").split(", ")
+            made = {unit for row in rows for unit in row.units}
+            is_chain = any(made & {*self._inputs_of(row)} for row in rows)
+            if line and not is_chain and len(rows) > 1 and len(names) > 1:
+                whole = names if len(names) == len(rows) else [""] * len(rows)
+                for row, name in zip(rows, whole, strict=True):
                     row.result = name
-            elif len(rows) > 1 and len(names) > 1:
-                for row in rows:
-                    row.result = ""
         for row in self._rows:
             one = row.closed or row
             if one.result == one.name.rpartition(".")[2]:
                 one.result = ""
+
+    def _inputs_of(self, row: Row) -> Iterator[int]:
+        """Yield the units outside of a row that it reads."""
+        inside = {*row.units}
+        for unit in row.units:
+            yield from (one for one in self._units.inputs[unit] if one not in inside)
+
+    def _line_of(self, row: Row) -> object:
+        """Return the line at which the last op of a row ran."""
+        return self._graph.sources.get(self._units.node(row.units[-1])) if row.units else None
 
     def _extreme_gradients(self) -> Iterator[Extreme]:
         """Yield where the gradient of the result of an op is smallest, but for 0, of several one
@@ -1100,8 +1121,9 @@ class _Writer:
 
     def _is_next_round(self, source: int, unit: int) -> bool:
         """Tell whether a value goes from one round of what is drawn once to another."""
-        same = self._panel_of[source] == self._panel_of[unit] != 0
-        return same and self._round[source] != self._round[unit]
+        turns = zip(self._turns.get(source, ()), self._turns.get(unit, ()), strict=False)
+        different = next((pair for pair in turns if pair[0] != pair[1]), None)
+        return different is not None and different[0][0] == different[1][0]
 
     def _links(self) -> list[Link]:
         """Link the rows, by what ops read; what one round gives to the next is not shown."""
@@ -1120,7 +1142,7 @@ class _Writer:
                     continue
                 if one < 0 or one >= other:
                     continue
-                inside = self._round[unit] if self._panel_of[unit] else self._round[source]
+                inside = self._round[unit] if unit in self._turns else self._round[source]
                 known = found.setdefault((one, other), {})
                 sizes = [size for size in (known.get(inside), flows.get((unit, source))) if size]
                 known[inside] = largest(sizes)
