@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gradstep.console.console import Command, Console
 from gradstep.console.language import Operands, choose
 from gradstep.debugger.errors import CommandError
 from gradstep.debugger.snapshot.breakpoint import Breakpoint
 from gradstep.debugger.snapshot.wording import restore_text
-from gradstep.text import plural
+from gradstep.text import listed, plural
+
+if TYPE_CHECKING:
+    from gradstep.recording.run import Run
 
 _HEADER: Final = "# breakpoints, saved by gradstep"
 _DEEPEST: Final = 10  # files that source files
@@ -114,7 +117,7 @@ def _abort(console: Console, operands: Operands) -> str:
 
 def _rank(console: Console, operands: Operands) -> str:
     ranks = console.session.ranks
-    if ranks is None:
+    if ranks is None or len(ranks.numbers) == 1:
         raise operands.error("this is one process: gradstep debug run.rank*.gsr opens several")
     if not operands.text:
         return str(ranks)
@@ -125,6 +128,47 @@ def _rank(console: Console, operands: Operands) -> str:
         return str(ranks)
     console.leaving = "rank"
     return ""
+
+
+def _call(console: Console, operands: Operands) -> str:
+    """Go to another call of the recording."""
+    session = console.session
+    run: Run | None = getattr(session.backward_call, "run", None)
+    if run is None or session.ranks is None:
+        raise operands.error(
+            "only a recording can go to any call (gradstep record makes one); "
+            "until CONDITION runs this program on"
+        )
+    here = next(c for c in run.calls() if (c.kind, c.number) == (session.kind, session.call))
+    if not operands.text:
+        return f"{here.title}; {plural(len(run.full), 'call')} in full: {_numbers(run)}"
+    step = {"next": 1, "previous": -1}.get(operands.text)
+    if step is not None:
+        calls = [index for index in run.full if (index - here.index) * step > 0]
+        if not calls:
+            raise operands.error(f"there is no call in full {_SIDE[step]} {here.title}")
+        there = run.call(calls[0 if step > 0 else -1])
+    else:
+        named = [call for call in run.calls() if call.option == operands.text]
+        if not named:
+            raise operands.error(f"call {operands.text} was not recorded; in full: {_numbers(run)}")
+        there = named[0]
+        if there.index not in run.full:
+            from gradstep.recording.run import not_in_full  # what runs needs no recordings
+
+            raise operands.error(str(not_in_full(run, there)))
+    if there.index == here.index:
+        return here.title
+    session.ranks.call = there.kind, there.number
+    console.leaving = "call"
+    return ""
+
+
+_SIDE: Final = {1: "after", -1: "before"}
+
+
+def _numbers(run: Run) -> str:
+    return listed([run.call(index).option for index in run.full], 8)
 
 
 COMMANDS: Final = (
@@ -145,6 +189,15 @@ COMMANDS: Final = (
         "word",
         details="For recordings of several processes: gradstep debug run.rank*.gsr. Without a "
         "number, it lists them.",
+    ),
+    Command(
+        "call [K]",
+        "go to another call of the recording",
+        _call,
+        (),
+        "word",
+        details="K is 320, grad:3, next or previous. Without one, it says which calls were "
+        "recorded in full.",
     ),
     Command("detach", "leave, and open in no later call", _detach, ("D",)),
     Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),

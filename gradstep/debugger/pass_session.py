@@ -38,7 +38,7 @@ from gradstep.debugger.snapshot.timeline import Timeline
 from gradstep.debugger.stop_search import StopSearch
 from gradstep.graph.model import Graph
 from gradstep.graph.statistics import Statistics
-from gradstep.records import BackwardCall, Gradients, Node, Profile, Step, Tensor
+from gradstep.records import BackwardCall, CallKind, Gradients, Node, Profile, Step, Tensor
 
 
 class SessionOptions(TypedDict, total=False):
@@ -474,11 +474,12 @@ def _names(given: Names | Mapping[str, Any] | None) -> Names:
 @dataclass
 class Ranks:
     """The numbers of the processes; ``current`` is that of the session, ``wanted`` the one to go on
-    with."""
+    with, at ``call`` where that is to be another one."""
 
     numbers: Sequence[int]
     current: int
     wanted: int
+    call: tuple[CallKind, int] | None = None
 
     def __str__(self) -> str:
         others = ", ".join(str(number) for number in self.numbers if number != self.current)

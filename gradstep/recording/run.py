@@ -190,12 +190,12 @@ def not_in_full(run: Run, call: CallFacts) -> NotRecorded:
     near = min(run.full, key=lambda index: abs(index - call.index), default=None)
     instead = "" if near is None else f"; {run.call(near).title} is the nearest one in full"
     return NotRecorded(
-        f"of {call.title}, only {_KEPT[call.level]} was recorded{instead}",
+        f"of {call.title}, only {_KEPT[call.level]} recorded{instead}",
         remedy=f"record it with --call {call.number}",
     )
 
 
-_KEPT: Mapping[str, str] = {"call": "the loss", "leaves": "the loss and the leaves"}
+_KEPT: Mapping[str, str] = {"call": "the loss was", "leaves": "the loss and the leaves were"}
 
 
 def with_flow(graph: Graph, flow: Flow) -> Graph:

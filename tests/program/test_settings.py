@@ -153,6 +153,12 @@ def test_the_screen_has_the_theme(write: Any, monkeypatch: pytest.MonkeyPatch) -
         write(f"[tool.gradstep]\ntheme = '{theme}'\n")
         session = gradstep.Session((x * x).sum())
         assert DebuggerApp(session).theme == f"gradstep-{theme}"
+        for named in ("gradstep-light", "nord"):
+            monkeypatch.setenv("TEXTUAL_THEME", named)
+            assert DebuggerApp(session).theme == named
+        monkeypatch.setenv("TEXTUAL_THEME", "no-such-theme")
+        assert DebuggerApp(session).theme == f"gradstep-{theme}"
+        monkeypatch.delenv("TEXTUAL_THEME")
         session.finish()
 
 

@@ -40,7 +40,7 @@ def test_a_run_says_which_calls_there_are() -> None:
     with pytest.raises(NotRecorded, match="there are 1, 2, 5"):
         run.call(3)
     assert [index for index, _ in run.over_calls(0)] == [1, 2, 5]
-    with pytest.raises(NotRecorded, match="only the loss and the leaves was recorded"):
+    with pytest.raises(NotRecorded, match="only the loss and the leaves were recorded"):
         graph_of(run, 5)
 
 

@@ -468,6 +468,26 @@ def test_until_a_condition_goes_on_to_the_call_that_meets_it(run: Run) -> None:
     assert "nowhere" in err
 
 
+def test_a_recording_is_left_for_another_of_its_calls(run: Run, gradstep: Gradstep) -> None:
+    words = ("record", "--call", "1,4:5", "-o", "run.gsr", "train.py")
+    assert gradstep(LOOP, *words).code == 0
+    moves = "call\nbreak div\ncall 4\nprint call\ncall next\nprint call\ninfo breakpoints\n"
+    code, out, err = run(LOOP, moves + "call previous\nprint call\n", "run.gsr")
+    assert code == 0, err
+    assert "backward() call 1; 3 calls in full: 1, 4 and 5\n" in out
+    assert re.findall(r"call = (\d)", out) == ["4", "5", "4"]
+    assert "1  break div  1 node" in out
+    for line, said in (
+        ("call 3", "call 4 is the nearest one in full"),
+        ("call 9", "call 9 was not recorded; in full: 1, 4 and 5"),
+        ("call previous", "there is no call in full before backward() call 1"),
+    ):
+        code, _, err = run(LOOP, line, "run.gsr")
+        assert code == 2
+        assert said in err
+    assert "only a recording can go to any call" in run(LOOP, "call 3\n").err
+
+
 def test_calls_are_chosen_by_number_range_or_all(run: Run) -> None:
     commands = "print call\nquit\n" * 3
     for chosen, numbers in (("2,4:5", [2, 4, 5]), ("5:", [5, 6]), ("all", [1, 2, 3])):

@@ -234,8 +234,9 @@ class CallDebugger:
             require_screen()
             self.waiting.stop()
             outcome = show_screen(session, self.title)
-        if outcome == "rank":
-            self.shown = CallSelector(None, (session.kind,), ((session.call, None),))
+        if outcome in ("rank", "call") and session.ranks is not None:
+            kind, number = session.ranks.call or (session.kind, session.call)
+            self.shown = CallSelector(None, (kind,), ((number, None),))
             session.abort()
             raise ScriptDone
         if outcome == "abort":

@@ -23,7 +23,7 @@ from gradstep.graph.statistics import Statistics
 from gradstep.records import CallKind
 
 Status = Literal["paused", "finished", "failed"]
-Leave = Literal["", "continue", "detach", "abort", "calls", "rank"]
+Leave = Literal["", "continue", "detach", "abort", "calls", "rank", "call"]
 NodeStatus = Literal["done", "current", "waiting"]
 
 
@@ -303,9 +303,10 @@ class Reply:
 
     ``leave`` asks the front end to close the session, and then to "continue" the program, "detach"
     (continue without stopping again), run "calls" (continue to the next stop in a later call),
-    "abort" it, or show the same call of another "rank". ``open_block`` means that the following
-    lines, up to ``end``, belong to the command. ``problem`` is what is wrong with the line, at its
-    character ``column``. ``values`` are the tensors and numbers that were asked for, by name.
+    "abort" it, or show another "call" of the recording, or the same one of another "rank".
+    ``open_block`` means that the following lines, up to ``end``, belong to the command. ``problem``
+    is what is wrong with the line, at its character ``column``. ``values`` are the tensors and
+    numbers that were asked for, by name.
     """
 
     text: str

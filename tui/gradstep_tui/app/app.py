@@ -62,7 +62,10 @@ class DebuggerApp(App[Outcome]):
         super().__init__()
         for theme in THEMES:
             self.register_theme(theme)
-        if "TEXTUAL_THEME" not in os.environ:
+        named = os.environ.get("TEXTUAL_THEME", "")
+        if named in self.available_themes:  # Textual reads it before ours are known
+            self.theme = named
+        else:
             chosen = settings_of_program().theme
             is_light = light_terminal() if chosen == "auto" else chosen == "light"
             self.theme = "gradstep-light" if is_light else "gradstep-dark"

@@ -24,7 +24,14 @@ from gradstep_tui.app.plan.listing import WORDS as LISTING_WORDS
 from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import tidied
 from gradstep_tui.app.sections.console import add_command, add_print
-from gradstep_tui.app.sections.page import Notes, PointTarget, ScopeTarget, ScreenView, Shown
+from gradstep_tui.app.sections.page import (
+    CallTarget,
+    Notes,
+    PointTarget,
+    ScopeTarget,
+    ScreenView,
+    Shown,
+)
 from gradstep_tui.app.sections.value import value_text
 from gradstep_tui.app.widgets.execution import ExecutionList, NodeClicked
 from gradstep_tui.app.widgets.help import HelpScreen
@@ -708,10 +715,13 @@ class DebuggerScreen(Screen[None]):
 
     def on_target_clicked(self, message: TargetClicked) -> None:
         self.choose_pane(self.panes[message.pane])
-        if message.target.node >= 0:
-            self.select_node(message.target.node)
+        target = message.target
+        if isinstance(target, CallTarget):
+            self.send(f"call {target.name}")
+        elif target.node >= 0:
+            self.select_node(target.node)
             if message.twice:
-                self.go_to(message.target.node)
+                self.go_to(target.node)
 
     def on_section_chosen(self, message: SectionChosen) -> None:
         self.show_section(message.name)

@@ -157,7 +157,7 @@ def _as_json(
 def _debug_target(
     target: Target, arguments: list[str], debugger: CallDebugger, chosen: CallSelector
 ) -> int:
-    if target.is_recording and arguments:
+    if target.is_recording:
         # a script that runs reads no recording
         from gradstep_tui.rank_recordings import paths_by_rank
 
@@ -196,13 +196,14 @@ def _require_sense(
 
 
 def _debug_ranks(paths: Mapping[int, Path], debugger: CallDebugger, stopped: CallSelector) -> int:
-    """Debug the recordings of a job, one after the other as the command ``rank`` says."""
+    """Debug the recordings of a job, one of them at a time, as the commands ``rank`` and ``call``
+    say."""
     first = next(iter(paths))
     ranks = debugger.ranks = Ranks([*paths], first, first)
     debugger.waiting = Waiting(shown=False)  # a recording is soon read
     before: tuple[int, CallSelector] | None = None
     while True:
-        ranks.current = ranks.wanted
+        ranks.current, ranks.call = ranks.wanted, None
         debugger.title = paths[ranks.current].name
         try:
             code = _debug(parse_target(str(paths[ranks.current])), [], debugger, stopped)
@@ -212,7 +213,7 @@ def _debug_ranks(paths: Mapping[int, Path], debugger: CallDebugger, stopped: Cal
             say(f"rank {ranks.current}: {error}")
             (ranks.wanted, stopped), before = before, None
             continue
-        if ranks.wanted == ranks.current:
+        if ranks.wanted == ranks.current and ranks.call is None:
             return code
         before = ranks.current, debugger.shown
         stopped = debugger.shown

@@ -35,7 +35,14 @@ class ScopeTarget(NamedTuple):
     node: int
 
 
-Target = NodeTarget | PointTarget | ScopeTarget
+class CallTarget(NamedTuple):
+    """A place that stands for a call of the recording, as the command ``call`` names it."""
+
+    name: str
+    node: int = -1
+
+
+Target = NodeTarget | PointTarget | ScopeTarget | CallTarget
 
 
 Shown = Literal["gradient", "value", "both"]

@@ -10,8 +10,8 @@ from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import LeafFacts
 from gradstep.recording.run import Run
 from gradstep.text import printable
-from gradstep_tui.app.sections.page import Page, ScreenView, sentence
-from gradstep_tui.app.widgets.charts import chart, chart_rows, chart_width
+from gradstep_tui.app.sections.page import CallTarget, Page, ScreenView, Target, sentence
+from gradstep_tui.app.widgets.charts import chart, chart_column, chart_rows, chart_width
 from gradstep_tui.app.widgets.text import Part
 
 
@@ -35,7 +35,12 @@ def _page(view: ScreenView, run: Run, here: int) -> Page:
     heading = f" {printable(what)}: rms of .grad in {len(columns):,} of {len(run.indices):,} calls"
     lines = chart([[size] for size in sizes], chart_rows(view.height), columns.index(here)
                   if here in columns else None, (columns[0], columns[-1]), "call")  # fmt: skip
-    return Page(lines, [Part(heading, "muted")])
+
+    def target(line: int, column: int) -> Target | None:
+        place = chart_column(column)
+        return CallTarget(run.call(columns[place]).option) if 0 <= place < len(columns) else None
+
+    return Page(lines, [Part(f"{heading}; call K goes to one", "muted")], target=target)
 
 
 def _chosen(view: ScreenView, run: Run) -> tuple[str, frozenset[int]]:
