@@ -100,6 +100,7 @@ class Watcher:
         self._plain = 0.0  # what a call of late took plainly
         self._start = perf_counter()
         self._left: float | None = None
+        self._is_noted = True  # lines and modules are, since the last call
         self._is_traced = False  # what runs takes longer, as its ops are described
         self.index = self.step = 0
         self.is_over = self.is_busy = False
@@ -168,15 +169,19 @@ class Watcher:
     def _look_at(self, look: Look) -> bool:
         """Say how much to keep of a call that is about to run; return whether it is passing."""
         engine, facts = look.engine, look.facts
-        wanted = self._account.wanted(facts.number, facts.kind)
-        look.facts = replace(facts, level=wanted.level)
+        level, passing = self._account.wanted(facts.number, facts.kind)
+        if not self._is_noted and level in _FULL and self._schedule.requests is None:
+            # there was no time for it a step ago, or it is the first one of its kind
+            level, passing = self._account.wanted_leaves(), False
+        look.facts = replace(facts, level=level)
         if engine.name not in self._header.engines:
             engines = {**self._header.engines, engine.name: engine.version}
             settings = {**self._header.settings, **engine.settings()}
             self._header = replace(self._header, engines=engines, settings=settings)
             self._sink.add_header(self._header)
-        self._leaves.look_at_rates()
-        return wanted.passing
+        if level != "call":
+            self._leaves.look_at_rates()
+        return passing
 
     def _describe(self, look: Look) -> None:
         """Describe the leaves of a call as they are before it runs."""
@@ -309,9 +314,12 @@ class Watcher:
         noted for nothing else."""
         in_full = self._flight is not None and self._schedule.full in _FULL
         for kind in get_args(CallKind):
-            in_full = in_full or self._account.wanted(self.counts[kind] + 1, kind).level in _FULL
+            if self.counts[kind] or self._schedule.requests is not None:
+                wanted = self._account.wanted(self.counts[kind] + 1, kind)
+                in_full = in_full or wanted.level in _FULL
+        self._is_noted = in_full
         if engine.tracing is not None:
-            engine.tracing.note_ops(on=in_full)
+            engine.tracing.note_ops(on=in_full, modules=False)
             engine.tracing.describe_ops(on=in_full and self._schedule.full == "all")
 
     def _line_of(self, call: BackwardCall) -> Source | None:

@@ -1,7 +1,8 @@
 """Writes a run to a file as it is watched.
 
 While it is written, the database keeps what is new in two files beside it (``-wal`` and ``-shm``):
-whatever becomes of the process, finished calls stay. A recording that is ended is one file.
+whatever becomes of the process, finished calls stay, but for those of the last tenth of a second of
+which only the loss is kept. A recording that is ended is one file.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from threading import RLock
+from time import monotonic
 from typing import Any, Final
 
 from gradstep.graph.serialize import from_json
@@ -38,10 +40,13 @@ from gradstep.text import plural
 
 MAX_SIZE: Final = 2 << 30
 """Bytes of a recording, by default."""
+_PAUSE: Final = 0.1
+"""Seconds for which calls wait to be written of which only the loss is kept."""
 
 
 class FileSink:
-    """Writes a run to ``path``, in two transactions for each call; see
+    """Writes a run to ``path``, in two transactions for each call; calls of which only the loss is
+    kept wait for each other, a tenth of a second at most. See
     :class:`~gradstep.recording.run.Sink`.
 
     Where the file cannot be written, or not any more, the recording ends with a message, and the
@@ -83,6 +88,8 @@ class FileSink:
         self._thinned = 0
         self._newest = 0
         self._calls = 0
+        self._waiting: dict[int, CallFacts] = {}
+        self._written = monotonic()
         self._process = os.getpid()
         self._busy = RLock()
         if waits:
@@ -142,7 +149,14 @@ class FileSink:
         self._write(_insert("notes", 2), (None, note))
 
     def add_begun(self, call: CallFacts) -> None:
-        self._change(lambda database: self._put_call(database, call))
+        self._put_soon(call)
+
+    def _put_soon(self, call: CallFacts) -> None:
+        """Write what is known of a call, and of those that wait, if one of them is to be written
+        now."""
+        self._waiting[call.index] = call
+        if call.level != "call" or call.error or monotonic() - self._written > _PAUSE:
+            self._change(lambda database: None)
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
         memory = self._database
@@ -152,23 +166,27 @@ class FileSink:
         rows = [schema.LEAF_CALLS.row(leaf, call.index) for leaf in leaves]
 
         def put(database: sqlite3.Connection) -> None:
-            self._put_call(database, call)
             _many(database, schema.LEAF_CALLS.insert, rows)
             if flow is not None:
                 _put_flow(database, call.index, flow)
 
-        self._change(put)
+        if call.level == "call":
+            self._put_soon(call)
+        else:
+            self._waiting[call.index] = call
+            self._change(put)
         self._calls += 1
         if self._newest and not call.is_troubled and not call.error:
             self._recorded.append(call.index)
         self._newest = call.index
-        self._thin()
+        if not self._waiting:
+            self._thin()
 
     def add_flow(self, call: CallFacts, flow: Flow) -> None:
         def put(database: sqlite3.Connection) -> None:
-            self._put_call(database, call)
             _put_flow(database, call.index, flow)
 
+        self._waiting[call.index] = call
         self._change(put)
 
     def add_end(self) -> None:
@@ -185,10 +203,9 @@ class FileSink:
                 self._database.execute("PRAGMA journal_mode = DELETE").fetchall()
         self._close()
 
-    def _put_call(self, database: sqlite3.Connection, call: CallFacts) -> None:
+    def _row_of(self, call: CallFacts) -> Row:
         structure: Any = self._structures.get(call.structure)
-        row = schema.CALLS.row(replace(call, structure=structure))
-        _many(database, schema.CALLS.insert, [row])
+        return schema.CALLS.row(replace(call, structure=structure))
 
     def _open(self, fill: Callable[[sqlite3.Connection], None]) -> None:
         """Make the file, with what it begins with; where that fails, the program goes on."""
@@ -227,7 +244,11 @@ class FileSink:
                 return
             try:
                 with self._transaction() as database:
+                    rows = [*map(self._row_of, self._waiting.values())]
+                    _many(database, schema.CALLS.insert, rows)
                     put(database)
+                self._waiting.clear()
+                self._written = monotonic()
             except (sqlite3.Error, OSError) as error:
                 kept = f"{plural(self._calls, 'call')} in {self.path}"
                 self._give_up(

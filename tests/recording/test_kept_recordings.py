@@ -55,7 +55,7 @@ def begun(path: Path, calls: int = 1) -> FileSink:
     """Begin a recording as a process does that is killed before its end."""
     sink = FileSink(path, HEADER)
     for number in range(calls):
-        sink.add_ended(CallFacts(number + 1, "backward", number + 1, None, "call"), [], None)
+        sink.add_ended(CallFacts(number + 1, "backward", number + 1, None, "leaves"), [], None)
     return sink
 
 
