@@ -13,6 +13,7 @@ import pytest
 
 import autograd_core as torch
 from gradstep.console.session import Session
+from gradstep_tui.app.plan.picture import tidied
 from tests.tui.screen_driver import on_screen
 
 ROOT = Path(__file__).parents[2]
@@ -119,3 +120,10 @@ async def test_y_copies_the_gradient_and_capital_y_the_address() -> None:
         assert screen.app.clipboard == "[2., 4.]"
         await screen.press("k", "Y")
         assert screen.app.clipboard == "mul:1"
+
+
+def test_runs_of_a_saved_screen_begin_at_their_first_letter() -> None:
+    head = '<text class="terminal-r1" x="12.2" y="20" textLength="{}" clip-path="url(#a)">{}</text>'
+    written = tidied(head.format(73.2, "&#160;&#160;a&#160;b&#160;"))
+    assert written.strip() == head.format(36.6, "a&#160;b").replace('"12.2"', '"36.6"')
+    assert tidied(head.format(24.4, "&#160;&#160;")).strip() == ""

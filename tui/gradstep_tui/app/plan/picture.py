@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from html import escape
 from pathlib import Path
+from typing import Final
 
 from gradstep.debugger.snapshot import Outgoing, Snapshot
 from gradstep.graph.model import Graph
@@ -96,4 +97,27 @@ def tidied(svg: str) -> str:
     svg = re.sub(r"terminal-\d+", "terminal", svg)
     svg = svg.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, monospace")
     svg = svg.replace("font-family: Fira Code", "font-family: ui-monospace, Menlo, Consolas")
+    svg = _RUN.sub(_trimmed, svg)
     return "\n".join(line.rstrip() for line in svg.splitlines() if line.strip()) + "\n"
+
+
+_CELL: Final = 12.2
+"""How wide a character is in Textual's pictures."""
+_BLANK: Final = "&#160;"
+_RUN: Final = re.compile(
+    r'(?P<head><text class="terminal-r\d+" x=")(?P<x>[\d.]+)(?P<y>" y="[\d.]+" textLength=")'
+    r'(?P<length>[\d.]+)(?P<tail>"[^>]*>)(?P<text>[^<]*)</text>'
+)
+
+
+def _trimmed(run: re.Match[str]) -> str:
+    """Return a run that begins at its first letter: librsvg and Inkscape drop blanks before it, and
+    move what follows."""
+    blanks = re.match(r"((?:&#160;)*)(.*?)((?:&#160;)*)$", run["text"], re.DOTALL)
+    assert blanks is not None
+    before, text, behind = blanks.groups()
+    if not text:
+        return ""
+    x = float(run["x"]) + _CELL * len(before) / len(_BLANK)
+    length = float(run["length"]) - _CELL * (len(before) + len(behind)) / len(_BLANK)
+    return f"{run['head']}{x:g}{run['y']}{length:g}{run['tail']}{text}</text>"
