@@ -177,3 +177,21 @@ def test_a_new_file_takes_the_place_of_none(tmp_path: Path) -> None:
     names = [write_new(path, text).name for text in ("a", "b", "b", "a", "c")]
     assert names == ["screen.svg", "screen.1.svg", "screen.1.svg", "screen.svg", "screen.2.svg"]
     assert path.read_text() == "a"
+
+
+@pytest.mark.parametrize("words", ["render", "render -o p.html", "film", "plot --format txt"])
+@pytest.mark.parametrize("can_open", [True, False])
+def test_a_picture_is_opened_where_that_is_asked_for(
+    words: str, can_open: bool, capfd: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda place: opened.append(place) or can_open)
+    assert main([*words.split(), "--open", "train.py"]) == 0
+    (place,) = opened
+    assert Path(place.removeprefix("file://")).is_file()
+    assert ("but no browser opened" in capfd.readouterr().err) != can_open
+
+
+def test_standard_output_is_not_opened(capfd: Captured) -> None:
+    assert main(["render", "--open", "-o", "-", "train.py"]) == 2
+    assert "--open needs a file" in capfd.readouterr().err

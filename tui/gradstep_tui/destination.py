@@ -48,11 +48,13 @@ class Destination(NamedTuple):
     """What ``-o`` names: a file, or standard output.
 
     It is made before a script runs: that may take long, and change the directory. ``path`` is None
-    for standard output, and in a process of a job that leaves the file to another one.
+    for standard output, and in a process of a job that leaves the file to another one. ``opens``
+    asks for a browser that shows the file.
     """
 
     name: str
     path: Path | None = None
+    opens: bool = False
 
     @classmethod
     def of(
@@ -62,6 +64,7 @@ class Destination(NamedTuple):
         saves: bool,
         inputs: Iterable[Path],
         resolve: Callable[[Path], Path],
+        opens: bool = False,
     ) -> Destination:
         """Return where ``name`` is in this process, which ``saves`` its output or leaves it to
         another one.
@@ -71,9 +74,12 @@ class Destination(NamedTuple):
             resolve: returns the place of a file, if it can be written.
 
         Raises:
-            Failure: no file can be written there, or it is one of ``inputs``.
+            Failure: no file can be written there, or it is one of ``inputs``; or standard output is
+                to be opened.
         """
         if name == "-":
+            if opens:
+                raise Failure("--open needs a file; name one with -o", ExitCode.USAGE)
             return cls("-")
         path = file_of_rank(Path(name), on_rank)
         if any(is_same_file(path, file) for file in inputs):
@@ -81,7 +87,7 @@ class Destination(NamedTuple):
                 f"cannot write {path}, which this command reads; name another file with -o",
                 ExitCode.USAGE,
             )
-        return cls(str(path), resolve(path) if saves else None)
+        return cls(str(path), resolve(path) if saves else None, opens)
 
     def kept_free(self) -> AbstractContextManager[None]:
         """Standard output is for the picture, where that goes there."""
@@ -94,7 +100,20 @@ class Destination(NamedTuple):
             return []
         if self.path is not None:
             save(self.path)
+            if self.opens and not _shown_in_browser(self.path):
+                return [f"wrote {self.name}, but no browser opened"]
         return [f"wrote {self.name}"]
+
+
+def add_open_option(add: Callable[..., object]) -> None:
+    """Add ``--open`` to a command that writes a file to look at."""
+    add("--open", dest="opens", action="store_true", help="open the file in a browser")
+
+
+def _shown_in_browser(path: Path) -> bool:
+    import webbrowser  # which few ask for
+
+    return webbrowser.open(path.as_uri())
 
 
 @contextmanager

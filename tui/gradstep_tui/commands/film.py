@@ -15,7 +15,7 @@ from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.render import Drawn
-from gradstep_tui.destination import Destination, writable
+from gradstep_tui.destination import Destination, add_open_option, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
 from gradstep_tui.output import say
@@ -49,6 +49,7 @@ def parser() -> TargetParser:
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
         "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
         "output (default: the name of TARGET and -film.svg, in the current directory)")  # fmt: skip
+    add_open_option(add)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
         "(default)")  # fmt: skip
@@ -69,7 +70,9 @@ def run(options: argparse.Namespace) -> int:
     target = parse_target(options.target, module=options.module)
     call = chosen_call(target, options.call)
     name = options.output or f"{target.stem}-film.svg"
-    destination = Destination.of(name, options.on_rank, saves, target.files(), _place)
+    destination = Destination.of(
+        name, options.on_rank, saves, target.files(), _place, options.opens
+    )
     with destination.kept_free(), Waiting() as waiting:
         recording, drawn = _recording_of(target, options.arguments, options.view, call)
         waiting.phase = "drawing"

@@ -21,7 +21,7 @@ from gradstep.recording.run import Run
 from gradstep.recording.schedule import Schedule
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.destination import Destination, place_of_picture
+from gradstep_tui.destination import Destination, add_open_option, place_of_picture
 from gradstep_tui.ending import end_as
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS
@@ -79,6 +79,7 @@ def parser() -> TargetParser:
     )
     add("--format", choices=PLOT_FORMATS, metavar="FORMAT",
         help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
+    add_open_option(add)
     add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")
     add("--of", action="append", default=[], metavar="PATTERN", help="which leaves: the name of a "
         "leaf or of a module, with * as a wildcard; may be repeated")  # fmt: skip
@@ -99,7 +100,8 @@ def run(options: argparse.Namespace) -> int:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
     stem = picture_name(recording) if recording else target.stem if target else ""
-    if options.output is None and options.format is None and output.is_shown_on_terminal():
+    is_asked_for_file = options.output or options.format or options.opens
+    if not is_asked_for_file and output.is_shown_on_terminal():
         options.output, options.format = "-", "txt"
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
     format = plot_format(None if name == "-" else Path(name), options.format)
@@ -109,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     inputs = target.files() if target else [Path(options.target)]
     destination = Destination.of(
         name, "0" if recording else options.on_rank, saves, inputs,
-        partial(place_of_picture, format),
+        partial(place_of_picture, format), options.opens,
     )  # fmt: skip
 
     width = get_terminal_size((100, 24)).columns

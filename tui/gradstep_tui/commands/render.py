@@ -27,7 +27,7 @@ from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.destination import Destination, place_of_picture
+from gradstep_tui.destination import Destination, add_open_option, place_of_picture
 from gradstep_tui.ending import end_as
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, positive_number
 from gradstep_tui.output import say
@@ -66,6 +66,7 @@ def parser() -> TargetParser:
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
         "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
         "dot, or resvg-py and svg2pdf-py")  # fmt: skip
+    add_open_option(add)
     add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     _add(add, large=False)
@@ -115,8 +116,9 @@ def run(options: argparse.Namespace) -> int:
     name = options.output or f"{target.stem}.{options.format or 'svg'}"
     format = choose_format(None if name == "-" else name, options.format)
     destination = Destination.of(
-        name, options.on_rank, saves, target.files(), partial(place_of_picture, format)
-    )
+        name, options.on_rank, saves, target.files(), partial(place_of_picture, format),
+        options.opens,
+    )  # fmt: skip
     choices = RenderOptions(
         **{option.name: getattr(options, option.name) for option in render_options()}
     )
