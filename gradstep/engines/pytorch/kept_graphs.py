@@ -20,7 +20,6 @@ from gradstep.engines.pytorch.nodes import Freed, Packed, raw_saved, refusal, un
 from gradstep.engines.pytorch.origins import current
 from gradstep.engines.pytorch.private import (
     TensorBase,
-    checkpoints_know_hooks,
     functions,
     plain_run_backward,
     push_saved_tensor_hooks,
@@ -90,6 +89,9 @@ class _Packing:
     def __call__(self, tensor: torch.Tensor) -> Packed:
         return Packed(self.unpack, self.pack(tensor))
 
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.pack, name)  # by which PyTorch's checkpoints know hooks of their own
+
     def end(self) -> None:
         self.pack = self.unpack = None
 
@@ -108,7 +110,6 @@ def packing_watched() -> Iterator[None]:
             is_dynamo_compiling()
             or isinstance(hooks.pack_hook, torch.nn.Module)
             or hooks.unpack_hook is unpacked
-            or (checkpoints_know_hooks and type(hooks).__module__ == "torch.utils.checkpoint")
         ):
             enter(hooks)
         else:

@@ -1006,10 +1006,6 @@ def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
                 yield parameter.sharded_param, whole
 
 
-checkpoints_know_hooks: Final = (
-    _find("utils.checkpoint._current_user_saved_tensors_hooks") is not None
-)
-"""Whether checkpoints look for their own saved-tensor hooks among those in force."""
 top_saved_tensor_hooks: Final[Any] = _find("_C._autograd._top_saved_tensors_default_hooks")
 """Returns the pair of hooks that pack and unpack what nodes of this thread save."""
 push_saved_tensor_hooks: Final[Any] = _find("_C._autograd._push_saved_tensors_default_hooks")
