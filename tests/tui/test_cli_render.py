@@ -218,7 +218,7 @@ def test_arguments_reach_the_script_and_options_reach_us(run: Run) -> None:
     code, out, err = run(script, *command, "--view", "mine")
     assert code == 0, err
     assert out == "Namespace(data='data.csv', epochs=3, v=True, view='mine')\n"
-    assert err.startswith("gradstep: --view goes to train.py; options of gradstep stand before it")
+    assert err.startswith("gradstep: --view goes to train.py; options of gradstep go before it")
     assert "MulBackward0" not in Path("out.txt").read_text()
 
 
@@ -557,8 +557,8 @@ def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("-o out.txt --format=dot", "-o, --format go to train.py; options of gradstep stand"),
-        ("--help", "--help goes to train.py; options of gradstep stand before it"),
+        ("-o out.txt --format=dot", "-o, --format go to train.py; options of gradstep go"),
+        ("--help", "--help goes to train.py; options of gradstep go before it"),
         ("-m adam --depth-of-net 3 --fromat", ""),
         ("-- --view both", ""),
         ("- --", ""),
@@ -614,7 +614,7 @@ def test_an_option_that_a_script_does_not_take_is_ours_and_stands_before_it(
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert err.startswith(f"gradstep: {'train.py' if 'train.py' in given else 'train'} takes no ")
-    corrected, _, others = err.partition("stand before it: ")[2].partition("; to give ")
+    corrected, _, others = err.partition("go before it: ")[2].partition("; to give ")
     assert corrected == f"gradstep {right}"
     passed_on = others.partition("all the same: ")[2].strip()
     if "-o" in shlex.split(right)[:-1] and "FILE" not in right:
@@ -629,7 +629,7 @@ def test_options_may_follow_what_is_no_script(run: Run) -> None:
     assert (code, out, err) == (0, "x --format y\n", "gradstep: wrote train-a.txt\n")
     code, _, err = run(script, "train.py:a", "--epochs")
     assert code == 2
-    assert "there is no option --epochs, what is meant for TARGET stands after --" in err
+    assert "there is no option --epochs, put arguments for TARGET after --" in err
 
 
 def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> None:

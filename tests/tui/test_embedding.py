@@ -155,11 +155,11 @@ def test_a_report_stands_there_without_colours(
         ("<!-- gradstep: render model.py:los -o - -->\n<!-- /gradstep -->", "model.py has no los"),
         (
             "<!-- gradstep: render model.py -o x.svg -->\n<!-- /gradstep -->",
-            r"gradstep stand before it: gradstep render -o x.svg model.py;",
+            r"gradstep go before it: gradstep render -o x.svg model.py;",
         ),
         (
             "<!-- gradstep: render -- model.py -o x.svg -->\n<!-- /gradstep -->",
-            "did not write x.svg; options stand before TARGET",
+            "did not write x.svg; options go before TARGET",
         ),
         ("<!-- gradstep: paint -->\n<!-- /gradstep -->", "no command 'paint'"),
         ("<!-- gradstep: render 'model.py -->\n<!-- /gradstep -->", "No closing quotation"),

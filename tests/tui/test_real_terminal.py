@@ -158,7 +158,7 @@ def test_a_gradient_accumulates_back_and_forth_and_is_that_of_a_plain_run(
     terminal.press("6", "n")
     terminal.wait_for(r"8/9 run", leaf(23, "■■■■"))
     terminal.press("c")
-    terminal.wait_for(r"FINISHED", r"= sum +23", r"q the script goes on")
+    terminal.wait_for(r"FINISHED", r"= sum +23", r"q continue the script")
     terminal.press("q")
     last = terminal.wait_for(r"last state = 12\n.*weight = 23\nexit code 0")
     assert "Traceback" not in last

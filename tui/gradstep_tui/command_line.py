@@ -45,7 +45,7 @@ class TargetParser(Parser):
         runs_whole = module or is_script(target)
         given, own = _cut(["--", *after] if runs_whole else after)
         options, others = self.parse_known_args([*before, *given])
-        self.require_known(others, "what is meant for TARGET stands after --" if given else "")
+        self.require_known(others, "put arguments for TARGET after --" if given else "")
         if not target:
             self.error("-m takes package.module" if module else "name a TARGET")
         own = [*others, *own]
@@ -97,7 +97,7 @@ class TargetParser(Parser):
             self._refuse(split, unknown)
         if rank_and_size()[0] == 0:
             go = "goes" if len(names) == 1 else "go"
-            say(f"{', '.join(names)} {go} to {split.target}; options of gradstep stand before it")
+            say(f"{', '.join(names)} {go} to {split.target}; options of gradstep go before it")
 
     def _is_ours(self, word: str) -> bool:
         """Return whether a word is one of the options, or what many programs call ``-o``."""
@@ -117,7 +117,7 @@ class TargetParser(Parser):
         several = len(unknown) > 1
         raise Failure(
             f"{split.target} takes no option{'s' * several} {', '.join(unknown)}, and options of "
-            f"gradstep stand before it: {shlex.join(right)}; to give {'them' if several else 'it'} "
+            f"gradstep go before it: {shlex.join(right)}; to give {'them' if several else 'it'} "
             f"to {split.target} all the same: {shlex.join(theirs)}",
             ExitCode.USAGE,
         )

@@ -121,7 +121,7 @@ KEY_GROUPS = (
             _key("escape,ctrl+c", "escape", "pause a run (twice: its node); back to the list",
                  "esc ctrl+c"),
             _key("question_mark", "help", "this page", "?"),
-            _key("ctrl+l", "redraw", "draw the screen anew", "ctrl+l"),
+            _key("ctrl+l", "redraw", "draw the screen again", "ctrl+l"),
             _key("ctrl+z", "app.suspend_process", "suspend; fg in the shell comes back",
                  "ctrl+z"),
             _key("q,ctrl+q", "leave('continue')", "close, and continue the script (3 q: 3 calls)",

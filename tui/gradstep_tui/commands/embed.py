@@ -221,8 +221,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
             return Made(_as_code(block.command, words, printed), None, b"")
         if not written.exists():
             raise Failure(
-                f"{path}:{block.start}: the command did not write {name}; options stand before "
-                "TARGET",
+                f"{path}:{block.start}: the command did not write {name}; options go before TARGET",
                 ExitCode.USAGE,
             )
         if not written.is_file():

@@ -143,7 +143,7 @@ def _say_why_nothing_is_there(
         why = f"{ran}, and none had {' or '.join(flight.when)}"
     else:
         why = "no call ran" if failed or unreadable() or has_failed() else _no_call(target)
-    there = "; the recording that is there is older" if recording.path.exists() else ""
+    there = "; the existing recording is older" if recording.path.exists() else ""
     say(f"{recording.path} is not written: {why}{there}")
 
 

@@ -27,7 +27,9 @@ def page(view: ScreenView) -> Page:
     if notes.difference:
         stale = notes.difference_at != view.snapshot.position
         if stale:
-            lines.append([Part(f"  as of {notes.difference_at:,} nodes run; d anew", "muted")])
+            lines.append(
+                [Part(f"  as of {notes.difference_at:,} nodes run; d updates it", "muted")]
+            )
         lines += [[Part("  " + printable(text))] for text in notes.difference.splitlines()]
     else:
         lines.append([Part("  d computes it, U undoes the last change", "muted")])

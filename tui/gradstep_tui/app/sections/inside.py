@@ -31,7 +31,7 @@ def inside_lines(view: ScreenView, detail: NodeDetail) -> list[Line]:
     for number, phase in enumerate(phases[skipped:], skipped + 1):
         lines += _phase_lines(phase, width, here=inside and number == len(phases))
     if inside:
-        lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
+        lines.append([Part("  s steps, S steps back, n runs the rest", "muted")])
     return lines
 
 

@@ -45,7 +45,7 @@ _USUAL = (
 )  # fmt: skip
 _BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
 _OVER = (
-    Hint("q", "the script goes on", "leave('continue')"),
+    Hint("q", "continue the script", "leave('continue')"),
     _BACK,
     Hint("C", "back to stop", "step('reverse-continue')"),
     Hint("r", "restart", "command('restart')"),
