@@ -1,6 +1,7 @@
 """How Sphinx builds the documentation; every picture in it is made by the program itself."""
 
 import sys
+import tomllib
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ copyright = "The gradstep authors"
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinxext.opengraph",
     "gradstep.sphinx",
     "console",
     "debugger",
@@ -40,7 +44,22 @@ nitpicky = False
 numfig = True
 smartquotes = False  # of --break they would make a dash
 
+project_file = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))
+address = project_file["tool"]["hatch"]["metadata"]["hooks"]["custom"]["address"]
+
 html_theme = "furo"
+html_theme_options = {
+    "source_edit_link": f"{address}/edit/main/docs/{{filename}}",
+    "source_view_link": f"{address}/blob/main/docs/{{filename}}?plain=true",
+}
+html_logo = html_favicon = "_static/logo.svg"
+html_baseurl = f"{address}/docs/"
+ogp_site_url = html_baseurl
+ogp_image = "_static/card.png"
+ogp_image_alt = "gradstep: find out what is wrong with your gradients"
+ogp_social_cards = {"enable": False}  # one for all pages
+copybutton_prompt_text = r"\$ |>>> |\.\.\. |\(gradstep\) "
+copybutton_prompt_is_regexp = True
 html_title = "gradstep"
 pygments_dark_style = "github-dark"
 html_copy_source = False
@@ -48,6 +67,7 @@ html_static_path = ["_static"]
 html_extra_path = [
     "llms.txt",
     "images/report-dying-units.html",
+    "images/page-digits.html",
     "../gradstep/findings/report.schema.json",
     "../gradstep/console/reply.schema.json",
 ]

@@ -165,12 +165,44 @@ def draw_beside(script: str) -> None:
     )
 
 
+def paint_card() -> None:
+    """Paint what others show of a link to the documentation, where resvg is installed."""
+    if find_spec("resvg_py") is None:
+        sys.stderr.write("resvg_py is not installed: the card of links stays as it is\n")
+        return
+    import resvg_py
+
+    logo = (ROOT / "docs" / "_static" / "logo.svg").read_text("utf-8")
+    mark = logo[logo.index("<style>") : logo.index("</svg>")].partition("@media")
+    style, drawing = mark[0] + "</style>", mark[2].partition("</style>")[2]
+    lines = (
+        "Find out what is wrong with the gradients",
+        "of your PyTorch program, draw its graph,",
+        "and step through backward().",
+    )
+    text = "".join(f'<text x="80" y="{430 + 54 * n}">{line}</text>' for n, line in enumerate(lines))
+    card = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="1200" height="630">'
+        '<rect width="1200" height="630" fill="#fff"/>'
+        f'<g transform="translate(80 70) scale(3.4)">{style}{drawing}</g>'
+        '<g font-family="DejaVu Sans" fill="#1b1f24">'
+        '<text x="340" y="220" font-size="120" font-weight="bold">gradstep</text>'
+        f'<g font-size="42" fill="#57606c">{text}</g></g></svg>'
+    )
+    painted = resvg_py.svg_to_bytes(svg_string=card)
+    (ROOT / "docs" / "_static" / "card.png").write_bytes(bytes(painted))
+
+
 def main() -> None:
     """Make every screenshot, and with PyTorch those of its programs."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
     for photograph in PHOTOGRAPHS:
         take_both(photograph)
+    words = ["render", "--view", "both", "-o", str(IMAGES / "page-digits.html")]
+    command = [sys.executable, "-m", "gradstep", *words, "samples/digits_mlp.py"]
+    subprocess.run(command, check=True)
+    paint_card()
     if find_spec("torch") is None:
         sys.stderr.write("PyTorch is not installed: its pictures stay as they are\n")
         return

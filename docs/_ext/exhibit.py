@@ -64,7 +64,7 @@ class Exhibits(Generated):
             own = [option.strip() for option in shown[2].splitlines() if option]
             yield from ["   .. container::", "", f"      :doc:`{page}`", ""]
             yield f"      .. autograd-graph:: {shown[1]}"
-            for option in (":view: backward", ":step: all", ":width: 100%", *own):
+            for option in (":view: both", ":step: all", ":width: 100%", *own):
                 yield f"         {option}"
             yield ""
 
