@@ -1,7 +1,7 @@
 """The mean distance of pairs of points, one of which is the same point twice.
 
-The loss is finite. The derivative of a square root at 0 is infinite, and that of the square before it is 0; their product
-is NaN. Trouble is red: follow it up the backward half to the node where it begins.
+The loss is finite. The derivative of a square root at 0 is infinite, and that of the square before
+it is 0; their product is NaN. Trouble is red: follow it up to the node where it begins.
 """
 
 import torch
