@@ -44,6 +44,12 @@ CAUSAL = ".masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf'))"
 ADVANTAGE = "a = (y.float() - net(x)[:, COLUMNS]).detach(); loss = (net(x)[:, 0] * a).mean()"
 WRITTEN = "h = net(x) * 2; CHANGE; loss = h.square().mean()"
 SWAPPED = "x = x.view(8, 2, 3).CHANGE.flatten(1); loss = F.cross_entropy(net(x), y)"
+ITEMS = "a = data @ torch.ones(6, 4); i = torch.randperm(48)[:8]; x = data[i]; "
+ROWS = """at = range(START, START + 8); rows = [data[i] for i in at]; CHANGE
+    a = data.sum(1); x = torch.stack(rows); t = torch.stack([a[i] for i in at])
+    loss = F.mse_loss(net(x)[:, 0], t)"""
+AGAIN = ROWS.replace("CHANGE", "")
+NOISY = ROWS.replace("START", "step")
 SHIFTED = """ids = torch.randint(4, (8, 9)); h = F.embedding(ids[:, :6], net.weight)
     loss = F.cross_entropy(net(h).flatten(0, 1), ids[:, FROM:FROM + 6].flatten())"""
 NOISE = """noise = torch.randn_like(x)
@@ -64,6 +70,15 @@ PAIRS: list[tuple[str, str, str]] = [
     ("fresh-target", NOISE.replace("TARGET", "torch.randn_like(x)[:, :4]"),
      NOISE.replace("TARGET", "noise[:, :4]")),
     ("equal-inputs", VIEWS.replace("OTHER", "x"), VIEWS.replace("OTHER", "x + torch.rand(6)")),
+    ("rows-apart", f"{ITEMS}loss = F.mse_loss(net(x), a[torch.randperm(48)[:8]])",
+     f"{ITEMS}loss = F.mse_loss(net(x), a[i])"),
+    ("rows-apart", f"{ITEMS}loss = F.mse_loss(net(x), a[i.flip(0)])",
+     f"{ITEMS}loss = F.mse_loss(net(x + 0.1 * x[torch.randperm(8)]), a[i])"),
+    ("target-in-input", f"{ITEMS}loss = F.mse_loss(net(x)[:, 0], x[:, 5])",
+     f"{ITEMS}loss = F.mse_loss(net(x * (torch.arange(6) < 5))[:, 0], x[:, 5])"),
+    ("same-batch", AGAIN.replace("START", "3"), AGAIN.replace("START", "step")),
+    ("data-changed", NOISY.replace("CHANGE", "[row.add_(0.1) for row in rows]"),
+     NOISY.replace("CHANGE", "rows = [row + 0.1 for row in rows]")),
     ("data-written", WRITTEN.replace("CHANGE", "h.data /= 2"),
      WRITTEN.replace("CHANGE", "h = h / 2")),
     ("one-class", "loss = F.cross_entropy(net(x), torch.full((8,), step % 4))",

@@ -685,7 +685,7 @@ def test_a_recording_tells_what_its_facts_show(check: Check, code: str) -> None:
     assert found == 5
     assert f"warning [{code}]" in printed
     assert "not looked at: what is " in printed
-    assert "cut, data-written, derivative" in printed
+    assert "cut, data-changed, data-written, derivative" in printed
     assert check(HEALTHY)[0] == 0
 
 

@@ -59,12 +59,21 @@ from gradstep.engines.pytorch.schema import (
     tensors_in,
     written,
 )
-from gradstep.engines.pytorch.tensors import SeenTensor, describe, dtype_of, is_single, shape_of
+from gradstep.engines.pytorch.tensors import (
+    SeenTensor,
+    copy_of,
+    describe,
+    dtype_of,
+    is_single,
+    shape_of,
+)
 from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced
 
 _LIFT: Final = torch.ops.aten.lift_fresh.default
+_CHOOSING: Final = ("index", "index_select")
+_MOST_CHOSEN: Final = 1 << 16
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
@@ -292,6 +301,8 @@ class Ops(DispatchMode):
         if needs and grad_mode and op is not _DETACH and not is_collective(op):
             self.inputs.op(self._latest, op, args, kwargs)
             self._keep_copies(given, origins)
+        elif record.name in _CHOOSING:
+            _keep_indices(given[1:], origins[1:])
         written_to = list(written(op, args, kwargs)) if is_mutable(op) else []
         changed = set(map(id, written_to))
         record.unwritten = bool(record.inputs) and any(
@@ -631,6 +642,16 @@ def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> O
     record = OpRecord(schema.stem, tuple(inputs), attributes)
     record.pointwise = schema.is_pointwise
     return record
+
+
+def _keep_indices(given: list[torch.Tensor], origins: list[Any]) -> None:
+    """Keep which items of data are chosen, which the numbers of the result do not tell."""
+    for tensor, (record, nr) in zip(given, origins, strict=True):
+        small = tensor.device.type == "cpu" and tensor.numel() <= _MOST_CHOSEN
+        if small and not tensor.is_floating_point() and (copy := copy_of(tensor)) is not None:
+            with unobserved():
+                kept = copy.numpy(), [0], 0
+            record.kept = kept if isinstance(record, LeafRecord) else (*[None] * nr, kept)
 
 
 def _leaf(tensor: torch.Tensor) -> LeafRecord:
