@@ -173,11 +173,8 @@ def test_a_flight_recorder_never_runs_hooks_twice(
     assert len(called) == 8
     with FileRun(path) as run:
         assert run.indices == [4, 5, 6]
-        is_full = is_seen_before or torch.__name__ == "torch"  # the core tells of none that has run
-        assert run.full == ([6] if is_full else [])
-        kept = "nan in backward() call 6; 3 calls kept"
-        left_out = ", this one not in full: --call 6 keeps it so"
-        assert run.notes[0] == kept + ("" if is_full else left_out)
+        assert run.full == [6]
+        assert run.notes[0] == "nan in backward() call 6; 3 calls kept"
 
 
 def fail(after: Any) -> None:

@@ -144,7 +144,7 @@ class NativeRunning:
     def kept_run(
         self, call: BackwardCall, on_gradients: OnGradients | None = None, *, once: bool = False
     ) -> Any:
-        return _kept_run()(call, on_gradients)
+        return _kept_run()(call, on_gradients, once=once)
 
     def accumulated(self, call: BackwardCall) -> list[Any]:
         if call.is_grad:
@@ -187,7 +187,13 @@ class NativeRunning:
 class NativeStepping:
     """Its passes, node by node."""
 
-    deferred_driver = told_run = None
+    deferred_driver = None
+
+    def told_run(self, call: BackwardCall, record: Any) -> Any:
+        # as below
+        from gradstep.engines.native.told_run import told_run
+
+        return told_run(call, record)
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through
@@ -267,7 +273,7 @@ class NativeProfiling:
 
 
 @cache
-def _kept_run() -> Callable[[BackwardCall, OnGradients | None], Any]:
+def _kept_run() -> Callable[..., Any]:
     # as above; each call of a program would look up the module once more
     from gradstep.engines.native.kept_run import kept_run
 

@@ -91,6 +91,7 @@ class NativeDriver(BasicDriver):
         self._changes = Changes(self._log, self.order)
         self._program: Mode | None = None  # the mode around the pass
         self._ran = 0  # nodes of the pass, as far as it came
+        self._ahead: Sequence[Step] = ()  # what it has done already, before anybody asked for it
         if (noted := run_of(call.roots)) is not None:
             noted.release, noted.gradients = self.release, self.gradients
             noted.finish = self._finish
@@ -130,6 +131,13 @@ class NativeDriver(BasicDriver):
         on_skipped: OnSkipped | None = None,
         deferred: DeferredSteps | None = None,
     ) -> None:
+        for step in self._ahead[start:stop]:
+            self.redo(step)
+            if not on_step(step, 0.0):
+                return
+        start = max(start, min(stop, len(self._ahead)))
+        if start == stop and self._ahead and stop < len(self.order):
+            return
         self._program = current_mode()
         self._changes.begin()
         noted = run_of(self.call.roots)
@@ -311,6 +319,8 @@ class NativeDriver(BasicDriver):
         noted = run_of(self.call.roots)
         if noted is not None:
             noted.begun = True
+        if self._ahead[self._ran :]:
+            self.record(self._ran, len(self._ahead), lambda step, seconds: True)
         # where an error of ours came behind a node, that is not to run once more
         self._run(max(start, self._ran))
         self._ran = len(self.order)
@@ -356,6 +366,14 @@ class NativeDriver(BasicDriver):
         return NodeEffects(place, place)
 
     # going back and forth
+
+    def go_before(self, steps: Sequence[Step]) -> None:
+        """Go back before ``steps``, all that it has done: they are told of again, not run."""
+        self._ahead = steps
+        for step in reversed(steps):
+            self.undo(step)
+        if (noted := run_of(self.call.roots)) is not None:
+            noted.over = False
 
     def undo(self, step: Step) -> None:
         self._ran = step.index
@@ -405,7 +423,7 @@ class NativeDriver(BasicDriver):
         other.__dict__.update(self.__dict__)
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
-        other.read_only = ""
+        other.read_only, other._ahead = "", ()
         return other
 
     def restarted(self, pending: Pending) -> Self:
@@ -504,6 +522,7 @@ class NativeDriver(BasicDriver):
 
     def forget(self, start: int) -> None:
         self._ran = min(self._ran, start)
+        self._ahead = self._ahead[:start]
         if self._failure is not None:
             self._log.cut(self._failure.start)
             self._failure = None

@@ -80,10 +80,7 @@ class KeptRun:
         gradients = (
             self.result if self._call.is_grad else [leaf.grad for leaf, _, _ in self._before]
         )
-        for tensor in (*self._call.roots, *gradients):
-            if tensor is not None and not _is_finite(tensor.array):
-                return False
-        return True
+        return are_finite([*self._call.roots, *gradients])
 
     def undo(self) -> None:
         if self._log is not None:
@@ -135,16 +132,22 @@ class _HeardTask(GraphTask):
 
     def tell(self, gradients: Sequence[Gradient]) -> None:
         """Tell of gradients, and how long they are."""
-        norms = [None if g is None else _norm(g) for g in gradients]
+        norms = told_norms(gradients)
         tensors = [None if g is None else Tensor.from_array(g) for g in gradients]
         self.on_gradients(tensors, norms)
 
 
-def kept_run(call: BackwardCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+def kept_run(
+    call: BackwardCall, on_gradients: OnGradients | None = None, *, once: bool = False
+) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where not all gradients would be heard of, for
-    which somebody asks: where code of the program's runs, or the pass is observed already."""
+    which somebody asks: where code of the program's runs, or the pass is observed already; or where
+    such code is to run ``once``."""
     if on_gradients is None:
-        return KeptRun(call, start(call, keep=True))
+        task = start(call, keep=True)
+        return (
+            None if once and not call.graph and nodes_of_user(task.order) else KeptRun(call, task)
+        )
     mode = current_mode()
     if call.graph or (mode is not None and (mode.anomaly, mode.profiler) != (None, None)):
         return None
@@ -156,6 +159,16 @@ def kept_run(call: BackwardCall, on_gradients: OnGradients | None = None) -> Kep
     run = KeptRun(call, task)
     task.tell([g.array for what, g in run.values() if g is not None and what != "the loss"])
     return run
+
+
+def told_norms(gradients: Sequence[Gradient]) -> list[float | None]:
+    """Return the norm of each of some gradients."""
+    return [None if g is None else _norm(g) for g in gradients]
+
+
+def are_finite(tensors: Sequence[Any]) -> bool:
+    """Return whether no element of some tensors is NaN or infinite; None is no tensor."""
+    return all(tensor is None or _is_finite(tensor.array) for tensor in tensors)
 
 
 def _norm(array: NDArray[Any]) -> float:
