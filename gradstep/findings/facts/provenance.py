@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.contract.op_records import IN_PLACE, OpRecord, Origin, Record, reachable
-from gradstep.findings.facts import Look
 from gradstep.findings.facts.repeated import numbers_at, shape_of
+from gradstep.recording.look import Look
 
 Places = NDArray[np.int64]
 """Of each number of a value, the number of the record that it comes from, and its place there;

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from gradstep.contract.op_records import OpRecord, Origin, Record
-from gradstep.findings.facts import Fact, Facts, Forward, Look, Numbers
+from gradstep.findings.facts import Fact, Facts, Forward, Numbers
 from gradstep.findings.facts.provenance import CHANGING, Items, Places, items, places
 from gradstep.findings.facts.repeated import (
     Repeated,
@@ -25,6 +25,7 @@ from gradstep.findings.facts.repeated import (
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import not_in_place
 from gradstep.graph.model import Source
+from gradstep.recording.look import Look
 
 _ROWS: Final = 4
 _SHARE: Final = 0.5
