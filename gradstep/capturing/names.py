@@ -59,6 +59,7 @@ class Names:
         self._names: dict[int, str] = {}
         self._alive: list[Any] = []  # an id is only good while its tensor lives
         self._of_results: dict[int, str] | None = None
+        self._constants: set[str] | None = None
         self._placeholders: dict[str, str] = {}
         own_variables, others = _variables_in(namespaces), _variables_in(of_libraries)
         kept, kept_by_others = [
@@ -103,7 +104,7 @@ class Names:
     def settle(self) -> None:
         """Keep no tensors alive: names are asked for only of those that were there by now, and of
         nodes that somebody keeps."""
-        self._of_results = self.of_results()
+        self._of_results, self._constants = self.of_results(), self.constants()
         self._alive.clear()
 
     def keep_leaves(self) -> None:
@@ -165,6 +166,12 @@ class Names:
                 key = id(maker)
                 results[key] = f"{results[key]}, {name}" if key in results else name
         return results
+
+    def constants(self) -> set[str]:
+        """Return the names of what no op made."""
+        if self._constants is not None:
+            return self._constants
+        return {self.of(tensor) for tensor in self._alive if _maker_of(tensor) is None}
 
     def usual(self, name: str) -> str:
         """Return what a parameter is called that goes by ``name`` in its module, with the name of

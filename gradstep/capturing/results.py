@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, islice, takewhile
 from typing import Final, NamedTuple
@@ -24,21 +24,31 @@ def _given_expressions(build: GraphBuilder, modules: set[str]) -> dict[int, str]
     nameless = {
         id
         for id, kind in enumerate(build.kinds)
-        if kind == "constant" and id not in build.variables
+        if kind == "constant" and id not in build.variables and build.shapes[id]
     }
-    given: dict[int, list[tuple[int, int]]] = {}
-    ends = zip(build.edge_kinds, build.edge_sources, build.edge_targets, build.edge_input_nrs,
-               strict=True)  # fmt: skip
-    for kind, source, target, place in ends if nameless else ():
-        if kind == "value":
-            given.setdefault(target, []).append((source, place))
+    if not nameless:
+        return {}
+    ends = list(zip(build.edge_kinds, build.edge_sources, build.edge_targets,
+                    build.edge_input_nrs, strict=True))  # fmt: skip
+    read: dict[int, list[tuple[int, int]]] = {}
+    for kind, source, target, place in ends:
+        if kind == "value" and source in nameless:
+            read.setdefault(target, []).append((source, place))
+    makers = {source for kind, source, target, _ in ends if kind == "value" and target in read}
+    others: dict[int, set[int]] = {}
+    for kind, source, target, _ in ends:
+        if kind == "value" and (target in read or target in makers) and source not in nameless:
+            others.setdefault(target, set()).add(source)
+
+    def is_weight(id: int) -> bool:  # or one that is transposed
+        made = others.get(id, ())
+        return build.kinds[id] == "parameter" or (
+            bool(made) and all(build.kinds[one] == "parameter" for one in made)
+        )
+
     known: dict[int, str] = {}
-    of_parameters = {id for id, kind in enumerate(build.kinds) if kind == "parameter"}
-    for op, inputs in sorted(given.items()):
-        (id, place), *others = [one for one in inputs if one[0] not in of_parameters] or [(-1, 0)]
-        if id < 0:
-            of_parameters.add(op)  # as a weight that is transposed
-        elif not others and id in nameless and id not in known:
+    for op, ((id, place), *more) in read.items():
+        if not more and id not in known and all(map(is_weight, others.get(op, ()))):
             inside = modules.union(build.scopes[op].split("."))
             if text := given_at(build.sources.get(op), inside, build.names[op], place):
                 known[id] = text
@@ -47,12 +57,13 @@ def _given_expressions(build: GraphBuilder, modules: set[str]) -> dict[int, str]
 
 class _Statement(NamedTuple):
     """Where an assignment begins, the variables that it sets, what it calls for their value, if it
-    does, and what it calls for what it gives to that."""
+    does, what it calls for what it gives to that, and whether it is outside of functions."""
 
     line: int
     names: str
     maker: str = ""
     others: frozenset[str] = frozenset()
+    is_global: bool = False
 
 
 def add_results(
@@ -67,7 +78,8 @@ def add_results(
     held = _held_results(names, nodes, forward_of)
     ops = (id for id, half in enumerate(build.halves) if half == "forward")
     build.results = {id: name for id, name in held.items() if id not in build.rounds}
-    build.results |= _assigned_results(ops, build.sources, build.rounds, build.scopes)
+    assigned = _assigned_results(ops, build.sources, build.rounds, build.scopes, names.constants())
+    build.results |= assigned
     build.results |= _given_expressions(build, {*names.modules})
     for root in roots:  # of a statement that has it drawn, the result is a picture
         maker, _ = resolve(root.edge)
@@ -94,9 +106,10 @@ def _assigned_results(
     sources: Mapping[int, Source],
     rounds: Mapping[int, tuple[Round, ...]],
     scopes: Sequence[str],
+    constants: Collection[str],
 ) -> dict[int, str]:
     """Return, of ``ops`` in the order in which they ran, those whose result a statement of the
-    program assigned, with what it assigned it to."""
+    program assigned, with what it assigned it to; but for variables that hold ``constants``."""
     results: dict[int, str] = {}
     latest: dict[object, int] = {}
     known = [(id, source) for id in ops if (source := sources.get(id)) is not None]
@@ -110,6 +123,8 @@ def _assigned_results(
         of_run = [id for id, _ in run]
         behind += len(of_run)
         if (statement := key[0]) is not None:
+            if statement.is_global and statement.names in constants:
+                continue
             before = latest.get(key)
             if before is not None and _are_beside(scopes[before], scopes[of_run[0]]):
                 results.pop(before, None)  # what ran in between was called there
@@ -161,8 +176,10 @@ def _statements(file: str) -> Mapping[int, _Statement]:
             for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
         )
         for node, names in assigned:
-            if names and all(times[name] == 1 for name in names):
-                statement = _Statement(node.lineno, ", ".join(names), *_called(node))
+            holds_several = len(names) == 1 and isinstance(node.value, _DISPLAYS)
+            if names and not holds_several and all(times[name] == 1 for name in names):
+                is_global = isinstance(function, ast.Module)
+                statement = _Statement(node.lineno, ", ".join(names), *_called(node), is_global)
                 for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
                     if taken[line] == 1:
                         found[line] = statement
@@ -184,6 +201,10 @@ def _called(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> tuple[str, froz
     return maker, frozenset(names.values())
 
 
+_DISPLAYS: Final = (
+    ast.List, ast.Tuple, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp,
+    ast.GeneratorExp,
+)  # fmt: skip
 _ASSIGNS: Final = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -199,8 +220,8 @@ def _of_function(function: ast.AST) -> Iterator[ast.AST]:
 
 
 def _targets(node: ast.stmt) -> Iterator[str]:
-    """Yield the variables that an assignment sets, but for ``_``; of one that sets an attribute or
-    an element, none."""
+    """Yield the variables that an assignment sets, but for ``_``, and attributes of ``self``; of
+    one that sets another attribute or an element, none."""
     targets = node.targets if isinstance(node, ast.Assign) else [node.target]  # type: ignore[attr-defined]
     waiting = list(reversed(targets))
     while waiting:
@@ -208,6 +229,9 @@ def _targets(node: ast.stmt) -> Iterator[str]:
         if isinstance(target, ast.Name):
             if target.id != "_":
                 yield target.id
+        elif isinstance(target, ast.Attribute):
+            if isinstance(target.value, ast.Name) and target.value.id == "self":
+                yield target.attr
         elif isinstance(target, ast.Tuple | ast.List):
             waiting += reversed(target.elts)
         elif isinstance(target, ast.Starred):

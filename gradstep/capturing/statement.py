@@ -95,6 +95,7 @@ def given_at(source: Source | None, modules: Container[str], op: str, place: int
             text = ast.unparse(written)
         case _:
             text = ""
+    text = text.removeprefix("self.")
     return text if len(text) <= LONGEST_GIVEN and "..." not in text else ""
 
 

@@ -94,11 +94,15 @@ class Outer(nn.Module):
 
     def forward(self, x):
         made = self.inner(self.norm(x))
-        return made + x
+        kept = [x.sin()]
+        self.state = made.exp()
+        return self.state + kept[0]
 
 
 outer = Outer()
-loss = outer(torch.ones(2, 3)).sum()
+outputs = outer(torch.ones(2, 3, requires_grad=True))
+chosen = (outputs * 2).detach()
+loss = (outputs * chosen).sum()
 """
 
 
@@ -110,4 +114,8 @@ def test_what_a_statement_gives_to_a_module_is_not_its_result(tmp_path: Path) ->
         exec(compile(CALLS, str(file), "exec"), variables)
     assert isinstance(variables["loss"], torch.Tensor)
     graph = capture(variables["loss"], names=variables)
-    assert {name: graph.names[id] for id, name in graph.results.items()}["made"] == "mul"
+    named = {name: graph.names[id] for id, name in graph.results.items()}
+    assert named["made"] == "mul"
+    assert named["state"] == "exp"
+    assert "kept" not in named  # a list
+    assert "chosen" not in named  # which holds what no op made

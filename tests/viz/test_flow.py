@@ -254,6 +254,25 @@ for number, expert in enumerate(experts):
 loss = total.pow(2).mean()
 loss.backward()
 """,
+    "two_streams": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Decoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.across = nn.Linear(3, 4), nn.Linear(4, 4)
+    def forward(self, targets, memory):
+        own = torch.tanh(self.embed(targets))
+        read = own * memory
+        mixed = own + self.across(read)
+        return torch.sin(mixed)
+encoder = nn.Sequential(*[nn.Linear(4, 4) for _ in range(8)])
+decoder = Decoder()
+sources, targets = torch.randn(5, 4), torch.randn(5, 3)
+loss = decoder(targets, encoder(sources)).pow(2).mean()
+loss.backward()
+""",
     "plain": """
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -830,3 +849,10 @@ def test_lines_into_a_loop_are_as_wide_as_in_its_first_round_and_out_as_in_its_l
         sizes[rows[link.source].kind_text, rows[link.target].kind_text] = link.size
     (gradients,) = [row.gradients for row in rows if row.kind_text == "tanh"]
     assert sizes["tanh", "Linear"] == gradients[-1]
+
+
+def test_the_spine_goes_on_inside_the_module_that_reads_from_another(folder: Path) -> None:
+    drawn = draw("two_streams", folder)
+    spine = {row.name for at, row in enumerate(drawn.rows) if drawn.picture.lanes.of.get(at) == 0}
+    assert {"targets", "embed", "mixed"} <= spine
+    assert "sources" not in spine

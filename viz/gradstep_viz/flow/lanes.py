@@ -1,11 +1,11 @@
 """Lanes of rows, as in a git log: each row has a dot in a lane, each link runs along one.
 
-The longest way to an output, or that of the largest results, is the spine, lane 0, nearest to the
-names.  What else there is, is cut into longest chains; these, and links that skip rows, are
-intervals of rows: the shortest first, so that nested skips do not cross, each takes the first lane
-that is free there; but one comes before all others where that saves crossings.
-Where rows read ever more of the same values, these share a lane, the *collector*.  A skip that
-crosses many lanes ends in numbered ports.
+The way to the output, inside modules as far as it goes and else that of the largest results, is
+the spine, lane 0, nearest to the names.  What else there is, is cut into longest chains; these, and
+links that skip rows, are intervals of rows: the shortest first, so that nested skips do not cross,
+each takes the first lane that is free there; but one comes before or behind all others where that
+saves crossings.  Where rows read ever more of the same values, these share a lane, the *collector*.
+A skip that crosses many lanes ends in numbered ports.
 """
 
 from __future__ import annotations
@@ -51,10 +51,12 @@ class Lanes(NamedTuple):
 def lanes_of(
     dots: Sequence[int], links: Iterable[Ends],
     weights: Mapping[int, float] = MappingProxyType({}), most_crossed: float = MOST_CROSSED,
+    near: Mapping[Ends, int] = MappingProxyType({}),
 ) -> Lanes:  # fmt: skip
     """Assign lanes to the rows ``dots``, in their order, and to the links between them; the spine
-    is the way of the largest ``weights``, each of them 1 where it is not given.  Skips that would
-    cross lanes more than ``most_crossed`` times end in ports.
+    goes along links that are ``near``, and on the way of the largest ``weights``, each of them 1
+    where it is not given.  Skips that would cross lanes more than ``most_crossed`` times end in
+    ports.
 
     >>> lanes = lanes_of(range(4), [(0, 1), (1, 2), (2, 3), (0, 3)])
     >>> lanes.of, lanes.links[0, 3], lanes.number
@@ -66,7 +68,8 @@ def lanes_of(
     for source, target in ends:
         readers.setdefault(source, []).append(target)
         makers.setdefault(target, []).append(source)
-    chains = _chains(dots, readers, weights)
+    spine = _spine(dots, makers, weights, near)
+    chains = [spine, *_chains({*dots}.difference(spine), readers)]
     chain_of = {row: number for number, chain in enumerate(chains) for row in chain}
     along: dict[Ends, int] = {
         pair: number for number, chain in enumerate(chains) for pair in pairwise(chain)
@@ -213,32 +216,35 @@ def _crossings(lanes: Lanes, along: Mapping[Ends, int]) -> list[tuple[int, int]]
     return [(count, source) for source, count in counts.items()]
 
 
-def _chains(
-    dots: Sequence[int], readers: dict[int, list[int]], weights: Mapping[int, float]
-) -> list[list[int]]:
-    """Cut rows into longest chains, the first of which ends at the last row and is longest by
-    weight."""
-    left = set(dots)
+def _spine(
+    dots: Sequence[int], makers: Mapping[int, Sequence[int]], weights: Mapping[int, float],
+    near: Mapping[Ends, int],
+) -> list[int]:  # fmt: skip
+    """Return the way that leads to the last row: from each row back to the nearest that it reads,
+    of several to the one that the largest results lead to."""
+    along: dict[int, float] = {}
+    for row in sorted(dots):
+        before = max((along[one] for one in makers.get(row, ())), default=0)
+        along[row] = before + weights.get(row, 1)
+    spine = [max(dots)]
+    while read := makers.get(spine[-1]):
+        at = spine[-1]
+        spine.append(max(read, key=lambda one: (near.get((one, at), 0), along[one], -one)))
+    return spine[::-1]
+
+
+def _chains(left: set[int], readers: Mapping[int, Sequence[int]]) -> list[list[int]]:
+    """Cut rows into longest chains."""
     chains: list[list[int]] = []
-    order = sorted(dots)
     while left:
-        length: dict[int, float] = {}
+        length: dict[int, int] = {}
         step: dict[int, int] = {}
-        ends = order[-1] if not chains else None
-        heavy = weights if not chains else {}
-        for row in reversed(order):
-            if row not in left:
-                continue
-            options = [one for one in readers.get(row, ()) if one in left and one in length]
-            if ends is not None:
-                options = [one for one in options if length[one] > 0]
+        for row in sorted(left, reverse=True):
+            options = [one for one in readers.get(row, ()) if one in left]
             if options:
-                best = max(options, key=lambda one: (length[one], -one))
-                length[row], step[row] = length[best] + heavy.get(row, 1), best
-            else:
-                length[row] = 1 if ends is None or row == ends else 0
-        start = max(length, key=lambda row: (length[row], -row))
-        chain = [start]
+                step[row] = max(options, key=lambda one: (length[one], -one))
+            length[row] = 1 + (length[step[row]] if options else 0)
+        chain = [max(length, key=lambda row: (length[row], -row))]
         while chain[-1] in step:
             chain.append(step[chain[-1]])
         chains.append(chain)

@@ -212,7 +212,9 @@ class _Layout:
             if row.shapes_out
         }
         crossed = most_crossed if len(rows) <= MOST_ROWS else inf  # more take long to untangle
-        self._lanes = lanes_of(dots, ends, weights, crossed)
+        around = [{*_headers(rows, at)} for at in range(len(rows))]
+        near = {(one, other): len(around[one] & around[other]) for one, other in ends}
+        self._lanes = lanes_of(dots, ends, weights, crossed, near)
         lanes = self._lanes
         self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
         self._ports = {
@@ -759,6 +761,12 @@ def _texts_of(kind: str, row: Row) -> tuple[str, ...]:
 def _fitting(texts: Sequence[str], room: float) -> str:
     """Return the first of some texts that fits into a room, else the end of the last."""
     return next((text for text in texts if width_of(text) <= room), tail_of(texts[-1], room))
+
+
+def _headers(rows: Sequence[Row], at: int) -> Iterator[int]:
+    """Yield the headers above a row, from the inside out."""
+    while (at := rows[at].header) >= 0:
+        yield at
 
 
 def _common_size(rows: Sequence[Row]) -> int:
