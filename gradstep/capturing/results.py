@@ -7,8 +7,8 @@ from __future__ import annotations
 import ast
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import groupby, islice, takewhile
+from functools import cache, lru_cache
+from itertools import groupby, takewhile
 from typing import Final, NamedTuple
 
 from gradstep.capturing.names import Names
@@ -46,11 +46,15 @@ def _given_expressions(build: GraphBuilder, modules: set[str]) -> dict[int, str]
             bool(made) and all(build.kinds[one] == "parameter" for one in made)
         )
 
+    @cache  # a loop comes to the same line again and again
+    def written(source: Source | None, scope: str, op: str, place: int) -> str:
+        return given_at(source, modules.union(scope.split(".")), op, place)
+
     known: dict[int, str] = {}
     for op, ((id, place), *more) in read.items():
         if not more and id not in known and all(map(is_weight, others.get(op, ()))):
-            inside = modules.union(build.scopes[op].split("."))
-            if text := given_at(build.sources.get(op), inside, build.names[op], place):
+            text = written(build.sources.get(op), build.scopes[op], build.names[op], place)
+            if text:
                 known[id] = text
     return known
 
@@ -128,7 +132,8 @@ def _assigned_results(
             before = latest.get(key)
             if before is not None and _are_beside(scopes[before], scopes[of_run[0]]):
                 results.pop(before, None)  # what ran in between was called there
-            made = _made(statement, scopes, of_run[-1], islice(known, behind, None))
+            after = (known[at][0] for at in range(behind, len(known)))
+            made = _made(statement, scopes, of_run[-1], after)
             latest[key] = of_run[-1] if made is None else made
             if made is not None:
                 results[made] = statement.names
@@ -136,7 +141,7 @@ def _assigned_results(
 
 
 def _made(
-    statement: _Statement, scopes: Sequence[str], last: int, after: Iterable[tuple[int, Source]]
+    statement: _Statement, scopes: Sequence[str], last: int, after: Iterable[int]
 ) -> int | None:
     """Return the op that made the value of a statement, of whose own line ``last`` is the last: the
     last one of the module that it calls, where ``last`` is of another one; None if unknown."""
@@ -145,8 +150,8 @@ def _made(
     if own < 0 or not statement.maker or statement.maker in parts:
         return last
     module = ".".join([*parts[:own], statement.maker])
-    inside = takewhile(lambda one: f"{scopes[one[0]]}.".startswith(f"{module}."), after)
-    return next((id for id, _ in deque(inside, maxlen=1)), None)
+    inside = takewhile(lambda id: f"{scopes[id]}.".startswith(f"{module}."), after)
+    return next(iter(deque(inside, maxlen=1)), None)
 
 
 def _are_beside(one: str, other: str) -> bool:
