@@ -11,7 +11,7 @@ from traceback import walk_tb
 from types import BuiltinFunctionType, FrameType, FunctionType, ModuleType, TracebackType
 from typing import Any, Final
 
-from gradstep.contract.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor, unseen
 from gradstep.contract.loops import loop_variables
 from gradstep.contract.module_details import module_details
 from gradstep.contract.module_paths import (
@@ -109,7 +109,9 @@ class Names:
 
     def keep_leaves(self) -> None:
         """Keep no tensor alive that came out of an op: the program may be waiting for its end."""
-        self._alive = [tensor for tensor in self.tensors() if tensor.is_leaf]
+        tensors = self.tensors()
+        with unseen():
+            self._alive = [tensor for tensor in tensors if tensor.is_leaf]
 
     def add_missing(self, others: Names) -> None:
         """Add the names and modules of ``others`` for tensors that have no name here."""
@@ -160,8 +162,10 @@ class Names:
         if self._of_results is not None:
             return self._of_results
         results: dict[int, str] = {}
-        for tensor in self._alive:
-            name, maker = self.of(tensor), _maker_of(tensor)
+        with unseen():
+            makers = list(map(_maker_of, self._alive))
+        for tensor, maker in zip(self._alive, makers, strict=True):
+            name = self.of(tensor)
             if maker is not None and "[" not in name:
                 key = id(maker)
                 results[key] = f"{results[key]}, {name}" if key in results else name
@@ -256,7 +260,8 @@ class Names:
 
     def tensors(self) -> Iterator[Any]:
         """Return all tensors with a name, in the order in which they were found."""
-        return filter(_has_place, self._alive)
+        with unseen():
+            return iter(list(filter(_has_place, self._alive)))
 
     def idle(self, has_run: Callable[[Any], bool]) -> set[int] | None:
         """Return the parameters, by identity, of which no module that has them has run in this

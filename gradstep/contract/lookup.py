@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -163,6 +164,15 @@ def running_of(call: BackwardCall) -> Running:
     """Return what carries out a call."""
     engine = engine_of_call(call)
     return engine.running or engine.cannot("run a backward pass")
+
+
+def unseen() -> AbstractContextManager[None]:
+    """Within it, modes and subclasses of tensors that the program has see nothing of what is
+    done."""
+    if imported_pytorch() is None or unreadable():
+        return nullcontext()
+    running = engine_for("torch").running
+    return nullcontext() if running is None else running.unseen()
 
 
 def stepping_of(call: BackwardCall) -> Stepping:

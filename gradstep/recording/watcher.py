@@ -240,7 +240,7 @@ class Watcher:
         engine.settle_trace()
         if not call.is_grad and len(call.roots) == 1:
             names.add_loss(engine.reading.user_tensor(call.roots[0]))
-        with within_fence("the leaves of a call"):
+        with within_fence("the leaves of a call"), running_of(call).unseen():
             self._leaves.learn(engine, running_of(call).accumulated(call), names)
         observed = look.observed = observe(
             call, names, self._folder, self._known, tensors=self._schedule.full == "all",

@@ -164,6 +164,18 @@ for loss in (by_hooks, by_a_checkpoint, by_a_copy):
     attempt(lambda: losses[-1].backward())
     tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+SUBCLASS: Final = """
+class Stays(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        tally("Stays")
+        return super().__torch_function__(function, types, args, kwargs or {})
+made = (x1 * 2).as_subclass(Stays)
+of_names = [made, made * 2, made + 1]
+s1, s2 = made.sin(), made.cos()
+(x1 * v0).sum().backward()
+(s1 * s2).as_subclass(torch.Tensor).sum().backward()
+"""
 METADATA: Final = """
 def say(word, x):
     tell(word)
@@ -298,6 +310,11 @@ for n in range(3):
             METADATA,
             [CHECK, CHECK_ALL, FILM, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="grad_fn.metadata is the program's",
+        ),
+        pytest.param(
+            SUBCLASS,
+            [CHECK, CHECK_ALL, WHY, FILM, RENDER, RECORD, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="code of a subclass runs as often",
         ),
         pytest.param(EDGE, [CHECK, CHECK_ALL], id="an input may be a GradientEdge"),
         pytest.param(
