@@ -110,6 +110,14 @@ class NumberedEntries(Entries[T]):
         number = self._numbers[id] if 0 <= id < len(self._numbers) else -1
         return None if number < 0 else self._entry(number)
 
+    def get(self, id: int, default: Any = None, /) -> Any:  # asked for every node of a million
+        numbers = self._numbers
+        number = numbers[id] if 0 <= id < len(numbers) else -1
+        return default if number < 0 else self._entry(number)
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and 0 <= id < len(self._numbers) and self._numbers[id] >= 0
+
     def __iter__(self) -> Iterator[int]:
         return iter(np.flatnonzero(np.array(self._numbers) >= 0).tolist())
 

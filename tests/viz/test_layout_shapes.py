@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import pytest
 
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Graph
 from gradstep_viz.layout import lay_out
-from gradstep_viz.level_of_detail import LEAST_SCALE, Composer, folding_of
+from gradstep_viz.layout.pages import choose_pages
+from gradstep_viz.level_of_detail import LEAST_SCALE, Composed, Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.svg import write_svg
 from gradstep_viz.picture.compose import make_picture
+from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.model import VIEWS, View
-from tests.viz import sample_graphs
+from tests.viz import picture_programs, sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin
 
@@ -187,3 +191,43 @@ def test_a_half_closes_the_gaps_that_only_the_other_half_needs() -> None:
     assert max(place.right for place in forward) < min(place.x for place in backward)
     width = max(place.right for place in backward) - min(place.x for place in backward)
     assert width <= 2 * 180 + 64
+
+
+def test_for_a_width_boxes_get_narrow_then_halves_stand_one_below_the_other() -> None:
+    graph = picture_programs.graph_of("small_gpt", "core")
+    whole = drawn_at(graph, "3000")
+    narrow = drawn_at(graph, f"{whole.layout.width * 0.6:.0f}")
+    low = drawn_at(graph, f"{whole.layout.width * 0.4:.0f}")
+    boxes = len(whole.composed.picture.boxes)
+    for one in (narrow, low):
+        assert len(one.composed.picture.boxes) == boxes
+        assert one.composed.notes == ()
+    kinds = [set(one.composed.picture.lines.column("kind")) for one in (narrow, low)]
+    assert ["saved" in known for known in kinds] == [True, False]
+    halves = low.composed.picture.boxes.column("half")
+    bottoms = dict.fromkeys(("forward", "backward"), 0.0)
+    tops = dict.fromkeys(bottoms, 1e9)
+    for half, place in zip(halves, low.layout.places, strict=True):
+        bottoms[half] = max(bottoms[half], place.bottom)
+        tops[half] = min(tops[half], place.y)
+    assert bottoms["forward"] < tops["backward"]
+
+
+class Drawn(NamedTuple):
+    composed: Composed
+    layout: Layout
+
+
+def drawn_at(graph: Graph, width: str) -> Drawn:
+    options = RenderOptions(view="both", width=width)
+    composed = Composer(folding_of(graph, "both")).compose_for_a_screen(options)
+    return Drawn(composed, composed.layout or lay_out(composed.picture))
+
+
+def test_a_page_ends_between_two_blocks_not_inside_one() -> None:
+    pitches, passing = [100.0] * 40, [1] * 40
+    middle = choose_pages(pitches, 2500, 2, passing).last_rows
+    assert middle == [19]
+    block = set(range(12, 27))  # the rows 12 to 27
+    assert choose_pages(pitches, 2500, 2, passing, block).last_rows == [27]
+    assert choose_pages(pitches, 2500, 2, passing, set(range(39))).last_rows == []

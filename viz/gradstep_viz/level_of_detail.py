@@ -18,6 +18,8 @@ from gradstep.graph.folding.fold import BOTH
 from gradstep.graph.model import Graph
 from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.layout import lay_out
+from gradstep_viz.layout.stacking import lay_out_stacked, without_saved
+from gradstep_viz.layout.wrapping import WIDE
 from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, PAGE_WIDTH, RenderOptions
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Layout
@@ -176,12 +178,13 @@ class Composed(NamedTuple):
 
 
 class Composer(NamedTuple):
-    """The pictures of one graph, as fine as options ask; ``position`` and ``links`` are those of
-    :func:`~gradstep_viz.picture.compose.make_picture`."""
+    """The pictures of one graph, as fine as options ask; ``position``, ``links`` and ``narrow`` are
+    those of :func:`~gradstep_viz.picture.compose.make_picture`."""
 
     folding: Folding
     position: int | None = None
     links: Links | None = None
+    narrow: bool = False
 
     def compose(self, options: RenderOptions) -> Composed:
         """Make the picture that the options ask for, however large it is."""
@@ -199,7 +202,7 @@ class Composer(NamedTuple):
             graph, options.halves, leaves=options.leaves, title=options.title,
             scale=scale_of(graph, options.magnitude) if "rms" in options.facts else None,
             facts=options.facts, labels=options.labels, position=self.position, links=self.links,
-            module=self.folding.module,
+            module=self.folding.module, narrow=self.narrow,
         )  # fmt: skip
         if options.rankdir == "LR":
             picture = _turned(picture)
@@ -265,10 +268,14 @@ class Composer(NamedTuple):
         is scaled down least, with a note."""
         best = _laid_out_for(finest, width)
         folds = not (options.full or options.folds)
+        composer = self
+        if _scale_at(best, width) < LEAST_SCALE and options.rankdir == "TB":
+            composer = self._replace(narrow=True)
+            best = composer._better(best, composer.compose(options), width)
         if folds:
-            best = self._coarser(best, options, width)
+            best = composer._coarser(best, options, width)
         if folds and _scale_at(best, width) < LEAST_SCALE:
-            composer = self._replace(folding=self.folding.for_little_room())
+            composer = composer._replace(folding=self.folding.for_little_room())
             best = composer._coarser(best, options, width)
         notes, scale = finest.notes, _scale_at(best, width)
         if scale < LEAST_SCALE:
@@ -286,9 +293,20 @@ class Composer(NamedTuple):
             coarser = self.compose(replace(options, max_boxes=allowed))
             if len(coarser.picture.boxes) < boxes:
                 boxes = len(coarser.picture.boxes)
-                shown = _laid_out_for(coarser, width)
+                best = self._better(best, coarser, width)
+        return best
+
+    def _better(self, best: Composed, other: Composed, width: float) -> Composed:
+        """Return that which is scaled down less at a width; where boxes are narrow already, the
+        ``other`` one also with one half below the other, if it takes that."""
+        for lay_out_for in (_laid_out_for, _stacked_for)[: 1 + self._may_stack(other.picture)]:
+            if _scale_at(best, width) < LEAST_SCALE:
+                shown = lay_out_for(other, width)
                 best = max(best, shown, key=lambda choice: _scale_at(choice, width))
         return best
+
+    def _may_stack(self, picture: Picture) -> bool:
+        return self.narrow and len(picture.halves) == 2 and len(picture.boxes) <= MOST_BOXES
 
 
 def _laid_out_for(composed: Composed, width: float, least: float = LEAST_SCALE) -> Composed:
@@ -303,6 +321,19 @@ def _laid_out_for(composed: Composed, width: float, least: float = LEAST_SCALE) 
         wide = room * share / max(1, len(picture.halves))
         narrow = composed._replace(layout=lay_out(picture, paged=False, wide=wide))
         best = max(best, narrow, key=lambda choice: _scale_at(choice, width))
+    return best
+
+
+def _stacked_for(composed: Composed, width: float) -> Composed:
+    """Lay a picture out with one half below the other, and without lines between them."""
+    picture = without_saved(composed.picture)
+    room = width / LEAST_SCALE - 2 * MARGIN
+    layouts = (lay_out_stacked(picture, wide) for wide in (WIDE, *(room * x for x in SHARES)))
+    best = composed._replace(picture=picture, layout=next(layouts))
+    for layout in layouts:
+        if _scale_at(best, width) >= LEAST_SCALE:
+            break
+        best = max(best, best._replace(layout=layout), key=lambda choice: _scale_at(choice, width))
     return best
 
 

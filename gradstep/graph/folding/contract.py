@@ -296,7 +296,7 @@ def _add_group(
         for value in graph.saved[id]
         if value.state == "changed"
     )
-    orders = [graph.orders[id] for id in ops if id in graph.orders]
+    orders = [order for order in map(graph.orders.get, ops) if order is not None]
     return build.node(
         "group", half, title, scope=scope, source=graph.sources.get(ops[0]), group=group,
         order=min(orders, default=None), saved=changed,

@@ -6,7 +6,7 @@ the right, up in the space between the pages, and down into the next page from a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate
 from math import sqrt
@@ -97,12 +97,16 @@ class Pages:
 
 
 def choose_pages(
-    pitches: Sequence[float], width: float, halves: int, passing: Sequence[int]
+    pitches: Sequence[float],
+    width: float,
+    halves: int,
+    passing: Sequence[int],
+    inside: Set[int] = frozenset(),
 ) -> Pages:
     """End pages where few lines pass, when the picture is far too tall for its width.
 
     ``pitches`` are the heights of the rows with the channels below them; ``passing`` is how many
-    lines pass the end of each.
+    lines pass the end of each. Those ``inside`` a block end no page.
     """
     one_page = Pages([], [0] * len(pitches))
     bottoms = list(accumulate(pitches))
@@ -121,9 +125,10 @@ def choose_pages(
         ideal, slack = height * page / count, SLACK * height / count
         while row < len(pitches) and bottoms[row] < ideal - slack:
             row += 1
-        choices = []
-        while row < len(pitches) - 1 and bottoms[row] <= ideal + slack:
-            choices.append((passing[row], abs(bottoms[row] - ideal), row))
+        choices: list[tuple[int, float, int]] = []
+        while row < len(pitches) - 1 and (bottoms[row] <= ideal + slack or not choices):
+            if row not in inside:
+                choices.append((passing[row], abs(bottoms[row] - ideal), row))
             row += 1
         if choices:
             turning, _, best = min(choices)

@@ -198,7 +198,11 @@ def _make_pages(
         np.concatenate([lasts, lanes[:, 1]]),
     )
     width = halves.right - theme.MARGIN
-    pages = choose_pages(pitches, width, len(halves.columns.extent), passing)
+    inside = set[int]()
+    for frame in grid.picture.frames:
+        in_rows = [grid.rows[box] for box in frame.boxes]
+        inside.update(range(min(in_rows), max(in_rows)))
+    pages = choose_pages(pitches, width, len(halves.columns.extent), passing, inside)
     if not pages:
         return pages
     crossings: list[Crossing] = []

@@ -13,8 +13,31 @@ from gradstep_viz.picture.magnitude import ZERO_SIGN, Gradients, sign, sparkline
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 72
+LONGEST_NARROW = 30
+"""In a box that is to be narrow."""
 LEAST_FORMULA = 20
 """Before a formula is made shorter than this, the scope beside it is."""
+
+
+def narrowed(text: str, scope: str) -> str:
+    """Shorten the second line of a box for little room: to the sizes of its gradients, its scope,
+    or its first parts.
+
+    >>> narrowed("g, g @ weight, inputᵀ @ g · with t in fc1", "fc1"), narrowed("g · 0.5", "fc1")
+    ('fc1', 'g · 0.5')
+    >>> narrowed("BasicBlock · [2, 8, 16] → same · 9 ops", "layer1.0")
+    'BasicBlock · [2, 8, 16] → same'
+    """
+    if len(text) <= LONGEST_NARROW:
+        return text
+    parts = text.split(" · ")
+    starts = (" · ".join(parts[:count]) for count in range(len(parts) - 1, 0, -1))
+    choices = [part for part in parts if part.startswith(("rms ", "weights rms "))]
+    choices += [scope] if "@" in text or "(" in text else []
+    fitting = (one for one in [*choices, *starts] if one and len(one) <= LONGEST_NARROW)
+    if (known := next(fitting, "")) or not scope:
+        return known or formatting.cut_formula(text, LONGEST_NARROW)
+    return formatting.shorten(scope, LONGEST_NARROW)
 
 
 def role(graph: Graph, id: int) -> str:

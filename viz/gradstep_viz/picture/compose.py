@@ -61,6 +61,7 @@ def make_picture(
     module: str = "",
     facts: Collection[str] = DEFAULT_FACTS,
     labels: Mapping[str, str] = MappingProxyType({}),
+    narrow: bool = False,
 ) -> Picture:
     """Write down what a picture of ``graph`` says.
 
@@ -70,7 +71,7 @@ def make_picture(
     node that a debugger runs next, ``links`` says where lines of the program are found.  Names
     of what is in ``module`` are given within it, but for those in tooltips.  ``facts`` are those of
     :data:`~gradstep_viz.picture.wording.FACTS` that are shown, ``labels`` names that the user has
-    for nodes, by their addresses.
+    for nodes, by their addresses; ``narrow`` says less, for little room.
     """
     graph = without_absorbed(_read(graph))
     hosts = host_leaves(graph, view, leaves)
@@ -91,6 +92,7 @@ def make_picture(
         _contributions(graph, hosts),
         {graph.edge_targets[id]: change for id, change in graph.edge_hooks.items()},
         {},
+        narrow,
     )
     saved = SavedColumns.of(graph.saved)
     boxes = _boxes(
@@ -107,6 +109,7 @@ def make_picture(
         saved=saved,
         hooked=_hooked(graph, shown, inside),
         lines="lines" in facts,
+        narrow=narrow,
     )
     return Picture(
         title=printable(title_of_graph(graph) if title is None else title),
@@ -123,6 +126,7 @@ def make_picture(
             addresses,
             saved,
             shows_saved="saved" in facts,
+            narrow=narrow,
         ),
         scale=scale,
         zeros=zeros_text(graph) if view != "forward" else "",
@@ -205,6 +209,7 @@ def _boxes(
     saved: SavedColumns,
     hooked: Sequence[bool],
     lines: bool,
+    narrow: bool,
 ) -> Records[Box]:
     """Write the boxes of the nodes ``shown``, with the names that ``named`` has for them;
     ``addresses`` are those of all nodes, ``saved`` what they keep, and ``lines`` says that the
@@ -216,6 +221,13 @@ def _boxes(
     changed_values = formatting.changed_values(saved)
     changed = [changed_values.get(id, "") for id in shown]
     shapes = box_text.shapes_through(named)
+    details = [
+        box_text.detail(named, id, view, one, shapes.get(id, ""), lines)
+        for id, one in zip(shown, changed)
+    ]
+    if narrow:
+        scopes = [graph.scopes[id] for id in shown]
+        details = list(map(box_text.narrowed, details, scopes))
     rights = [box_text.right_text(named, id, one, gradients) for id, one in zip(shown, stats)]
     return Records(
         Box,
@@ -225,10 +237,7 @@ def _boxes(
         title=formatting.shorten_all([formatting.title(named, id) for id in shown], LONGEST_TEXT),
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
-        detail=[
-            box_text.detail(named, id, view, one, shapes.get(id, ""), lines)
-            for id, one in zip(shown, changed)
-        ],
+        detail=details,
         chips=chips,
         tooltip=read_late(
             len(shown),
@@ -316,6 +325,7 @@ class _Chips(NamedTuple):
     contributions: Mapping[tuple[int, int], Statistics]
     hooks: Mapping[int, HookChange]  # of the edges that lead to leaves
     made: dict[int, Chip]  # the rows that are the same in every box
+    narrow: bool
 
     def of(self, box: int, leaves: Sequence[int]) -> tuple[Chip, ...]:
         group = self.graph.groups.get(box)
@@ -330,7 +340,7 @@ class _Chips(NamedTuple):
 
     def _known(self, box: int, leaf: int) -> Chip:
         """Return the row of a leaf, which is the same in every box unless one adds something."""
-        if (box, leaf) in self.contributions:
+        if self.narrow or (box, leaf) in self.contributions:
             return self._chip(box, leaf)
         chip = self.made.get(leaf)
         if chip is None:
@@ -342,9 +352,13 @@ class _Chips(NamedTuple):
         parts = list(self._value_with_hooks(box, leaf))
         if self.uses[leaf] > 1 and not self._is_told_already(box, leaf):
             parts.append(f"used {self.uses[leaf]} times")
+        name = formatting.title(graph, leaf)
+        if self.narrow:  # where the box says which module this is of
+            for module in (graph.names[box], graph.scopes[box]):
+                name = name.removeprefix(f"{module}.")
         return Chip(
             leaf,
-            formatting.shorten(formatting.title(graph, leaf), LONGEST_TEXT),
+            formatting.shorten(name, LONGEST_TEXT),
             " · ".join(filter(None, [*parts, formatting.marked(graph, leaf)])),
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),

@@ -31,10 +31,11 @@ def lines_of(
     saved: SavedColumns,
     *,
     shows_saved: bool = True,
+    narrow: bool = False,
 ) -> Records[Line]:
     """Write the lines between the boxes of ``index``, which has the position of each node, with
     what ``said`` has of the facts of ``graph``; ``addresses`` are those of all nodes, and ``saved``
-    what they keep."""
+    what they keep; ``narrow`` leaves out the shapes of gradients, which values have, too."""
     text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
     drawn = _ends(graph, view, hosts, index, shows_saved and view == "both")
     ends, bundles = _bundled(graph, drawn, text)
@@ -63,6 +64,10 @@ def lines_of(
             labels[parallel[-1]] = _label_of_all(said, ids, stats, parallel, gradients)
             for line in parallel[:-1]:
                 labels[line] = ""
+    if narrow and view == "both":
+        labels = [
+            label.rpartition(" · ")[2] if flow else label for label, flow in zip(labels, flows)
+        ]
     inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
     any_changed = "changed" in saved.states
 

@@ -4,7 +4,6 @@ has ``mat2`` and ``self``, the arguments of its ops."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Final
@@ -15,7 +14,7 @@ from gradstep.graph.columns import BatchColumn, Groups, codes
 from gradstep.graph.entries import LazyEntries
 from gradstep.graph.folding.chains import is_reshaping
 from gradstep.graph.folding.columns import EDGE_KINDS
-from gradstep.graph.model import Graph
+from gradstep.graph.model import EdgeKind, Graph
 from gradstep_viz.picture.formatting import is_dropout
 
 INPUT: Final = "input"
@@ -48,26 +47,18 @@ class _Names:
     @cached_property
     def _saved_by_node(self) -> Groups:
         """The saved edges of each node that keeps something."""
-        saved = codes(self._graph.edge_kinds, EDGE_KINDS) == EDGE_KINDS.index("saved")
-        ids = np.flatnonzero(saved)
-        targets = np.array(self._graph.edge_targets, np.int64)[ids]
-        return Groups.by_key(targets, ids, len(self._graph))
+        return self._edges_by_target("saved")
 
     @cached_property
-    def _bases(self) -> Mapping[int, int]:
-        """What each shape op looks at in another shape."""
-        graph, bases = self._graph, dict[int, int]()
-        shapes = {
-            id
-            for id, (kind, half) in enumerate(zip(graph.kinds, graph.halves, strict=True))
-            if half == "forward" and kind == "op" and is_reshaping(graph.stem(id))
-        }
-        if shapes:
-            rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-            for kind, source, target in rows:
-                if target in shapes and kind == "value":
-                    bases.setdefault(target, source)
-        return bases
+    def _values_by_node(self) -> Groups:
+        """The edges of what each op reads."""
+        return self._edges_by_target("value")
+
+    def _edges_by_target(self, kind: EdgeKind) -> Groups:
+        edges = codes(self._graph.edge_kinds, EDGE_KINDS) == EDGE_KINDS.index(kind)
+        ids = np.flatnonzero(edges)
+        targets = np.array(self._graph.edge_targets, np.int64)[ids]
+        return Groups.by_key(targets, ids, len(self._graph))
 
     def of_edge(self, edge: int) -> str | None:
         """Name a saved value; "" of what the op itself made, and of what has no name."""
@@ -84,13 +75,15 @@ class _Names:
         """Return the name of what a node made, or of that which it shows in another shape, and a
         sign where it shows it transposed; "" for none."""
         graph, sign = self._graph, ""
-        while id not in graph.results and id in self._bases:
-            stem = graph.stem(id).replace("_", "").lower()
+        while id not in graph.results and graph.kinds[id] == "op" and is_reshaping(graph.stem(id)):
+            stem, read = graph.stem(id).replace("_", "").lower(), self._values_by_node[id]
             if stem == "t":
                 sign = "" if sign else _TRANSPOSED
             elif stem not in _KEEPING_ORDER:
                 return "", ""
-            id = self._bases[id]
+            if not read:
+                break
+            id = graph.edge_sources[read[0]]
         name = graph.results.get(id, graph.variables.get(id, ""))
         if graph.kinds[id] == "constant" and not name and says_what_it_is(graph.names[id]):
             name = graph.names[id]

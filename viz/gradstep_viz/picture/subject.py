@@ -43,7 +43,7 @@ def subject_of(
         return PictureSubject(graph_of_session(obj, view), obj.position)
     if is_root(obj) or isinstance(obj, (tuple, list)):
         with drawable():
-            return PictureSubject(capture(obj, view, profile=measured))
+            return PictureSubject(capture(obj, view, profile=measured, lazy=True))
     if not callable(obj):
         raise NothingToDraw(
             f"cannot draw {type(obj).__name__}",

@@ -10,6 +10,7 @@ from operator import attrgetter
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import rectangle, text_at
 from gradstep_viz.output.svg.lines import ground, label_place
+from gradstep_viz.picture.formatting import shorten
 from gradstep_viz.picture.geometry import Layout, Rectangle, Route, text_width
 from gradstep_viz.picture.model import Frame, Picture
 
@@ -22,6 +23,7 @@ STEPS = 8
 EDGE = 4
 APART = 8
 CORNER = 8
+LEAST_NAME = 4
 
 
 def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
@@ -29,8 +31,9 @@ def draw_frames(picture: Picture, layout: Layout) -> Iterator[str]:
     names: list[Rectangle] = []
     for frame, places in frame_places(picture, layout):
         for place in places:
-            names.append(_name_place(picture, layout, place, frame, names))
-            name = text_at(names[-1].x, place.y + LABEL, frame.label, "m")
+            at, label = _name_place(picture, layout, place, frame, names)
+            names.append(at)
+            name = text_at(at.x, place.y + LABEL, label, "m")
             yield f'<g class="frame">{rectangle(place, CORNER)}{name}</g>'
             yield from _gaps(picture, layout, place)
 
@@ -123,10 +126,10 @@ def _labels(picture: Picture, layout: Layout, among: Set[int] | None = None) -> 
 
 def _name_place(
     picture: Picture, layout: Layout, place: Rectangle, frame: Frame, names: Sequence[Rectangle]
-) -> Rectangle:
+) -> tuple[Rectangle, str]:
     """Return the place of the name inside the upper edge of a frame, as far left as no line, no
-    label, and none of the ``names`` of frames around it is in the way; at the left end if there is
-    one everywhere."""
+    label, and none of the ``names`` of frames around it is in the way; if there is one everywhere,
+    where there is most room, shortened to it."""
     width = text_width(frame.label, theme.MUTED_SIZE)
     first, last = place.x + INDENT, place.right - INDENT - width
     taken = list(_in_strip(picture, layout, place.y, place.y + LABEL + EDGE))
@@ -138,7 +141,18 @@ def _name_place(
         for low in sorted([first, *(end for _, end in taken)])
         if first <= low <= last and all(end <= low or low + width <= start for start, end in taken)
     )
-    return Rectangle(round(next(free, first), 1), place.y, width, LABEL)
+    text, left = frame.label, next(free, None)
+    if left is None:
+        end = place.right - INDENT
+        starts = [one for one in (first, *(end for _, end in taken)) if first <= one < end]
+        gaps = [
+            (min([end, *(low for low, high in taken if high > start)]) - start, start)
+            for start in starts
+        ]
+        width, left = max(gaps, default=(width, first))
+        text = shorten(text, max(LEAST_NAME, int(width / text_width("x", theme.MUTED_SIZE))))
+        width = text_width(text, theme.MUTED_SIZE)
+    return Rectangle(round(left, 1), place.y, width, LABEL), text
 
 
 def _in_strip(
@@ -186,8 +200,9 @@ def _around(
     inside = set(boxes)
     every = list(_labels(picture, layout))
     for labels in (list(_labels(picture, layout, inside)), []):
-        for clear in (every, []):
-            place = _free(picture, layout, inside, labels, clear)
+        # with room for the name of the frame over a label, if there is any
+        for clear, over in ((every, LABEL + EDGE), (every, EDGE), ([], 0)):
+            place = _free(picture, layout, inside, labels, clear, over)
             if place is not None and not any(_overlap(place, one) for one in others):
                 return place
     return None
@@ -218,9 +233,10 @@ def _free(
     boxes: Set[int],
     labels: Sequence[Rectangle],
     clear: Sequence[Rectangle],
+    over: float,
 ) -> Rectangle | None:
     """Find the room around boxes and labels whose upper and lower side go through no label that
-    they have to be ``clear`` of; None where another box is in the way."""
+    they have to be ``clear`` of, and so far ``over`` it; None where another box is in the way."""
     places = [layout.places[index] for index in boxes]
     left = min(place.x for place in [*places, *labels]) - SIDE
     right = max(place.right for place in [*places, *labels]) + SIDE
@@ -239,9 +255,11 @@ def _free(
             right = min(right, max(x - APART, last + EDGE))
     left, right = max(left, EDGE), min(right, layout.width - EDGE)
     above = [label for label in clear if label.x < right and left < label.right]
-    top = min([top, *(one.y - EDGE for one in above if one.y < top < one.bottom)])
+    top = min([top, *(one.y - over for one in above if one.y < top < one.bottom)])
     bottom = max([bottom, *(one.bottom + EDGE for one in above if one.y < bottom < one.bottom)])
-    top = max([top, *(caption.y + 2 * EDGE for caption in layout.captions)])
+    upper = min(place.y for place in places)
+    heights = (caption.y for caption in layout.captions if caption.y < upper)
+    top = max([top, *(y + 2 * EDGE for y in heights)])
     for index, place in enumerate(layout.places):
         across = place.x < right and place.right > left
         if index not in boxes and across and place.y < bottom and place.bottom > top:
