@@ -63,7 +63,7 @@ _NTH: Final = ("first", "second")
 
 def _tolerance(tolerance: Tolerance) -> str:
     if tolerance.kind == "bitwise":
-        return "to the bit"
+        return "bit by bit"
     if tolerance.kind == "ulp":
         return f"{tolerance.amount:g} ulp"
     return "what the dtype allows" if tolerance.amount is None else f"{tolerance.amount:g}"
@@ -95,9 +95,8 @@ def _why(comparison: Comparison) -> list[str]:
     if why.kind == "option":
         pair = f"{why.name} is {why.one} in the first, {why.other} in the second"
         return [f"why: {pair}, and a step was made with it before this call"]
-    return [
-        f"why: it comes of random numbers, and the seeds are not the same ({why.one} | {why.other})"
-    ]
+    seeds = f"({why.one} | {why.other})"
+    return [f"why: it comes from random numbers, and the seeds are not the same {seeds}"]
 
 
 def _structures(comparison: Comparison, here: Path) -> list[str]:
@@ -141,7 +140,7 @@ def _divergence(comparison: Comparison, here: Path) -> list[str]:
     if first is None:
         return []
     place = "here" if first.is_certain else "here or earlier"
-    size = "" if comparison.first else ", but not to the bit"
+    size = "" if comparison.first else ", but not in every bit"
     lines = [f"first difference{size}, {place}: {first.what}", f"  {first.gap}"]
     if first.source is not None:
         lines.append(f"  at {_place(first.source, here)}")
@@ -166,7 +165,7 @@ def _divergence(comparison: Comparison, here: Path) -> list[str]:
 def _least(gap: Gap | None) -> str:
     """Say how far two are apart of which only the bits and a description are known."""
     if gap is not None and not gap.is_same and gap.relative == 0:
-        return "not equal to the bit"
+        return "not equal in every bit"
     return str(gap)
 
 

@@ -115,7 +115,7 @@ class Gap(NamedTuple):
 
     def __str__(self) -> str:
         if self.is_same:
-            return "equal to the bit" if self.is_exact else "equal, as far as it is described"
+            return "equal in every bit" if self.is_exact else "equal, as far as it is described"
         if math.isinf(self.relative):
             return "0 on one side" if self.sides is None else " | ".join(map(str, self.sides))
         ulps = f", {format_number(self.ulps)} ulp" if 0 < self.ulps < 1e6 else ""

@@ -112,7 +112,7 @@ def _finish(
         if 0 <= session.position - behind < session.length and not session.module(behind):
             raise CommandError(
                 f"{step_number(session.position - behind)} is in no module: there is no end to "
-                "run to; continue goes on"
+                "run to; use continue"
             )
         return move(console, operands)
 

@@ -171,7 +171,7 @@ class Adapter:
         if console not in kinds:
             raise Refused(f"'console' is internalConsole, {' or '.join(kinds)}, not {console}")
         if self._hello.get("supportsRunInTerminalRequest") is not True:
-            raise Refused("this editor offers no terminal: 'console' is to be internalConsole")
+            raise Refused("this editor offers no terminal: set 'console' to internalConsole")
         answered = self._terminal_answer = Event()
         self._terminal_refused = ""
         arguments: Body = {

@@ -41,7 +41,7 @@ def require_codes(codes: Iterable[str]) -> None:
     ValueError: there is no finding 'stale_grad'; did you mean stale-grad?
     """
     if isinstance(codes, str):
-        raise TypeError(f"codes stand in a list: [{codes!r}]")
+        raise TypeError(f"pass a list of codes: [{codes!r}]")
     for code in codes:
         if _DIGEST.sub("", code) not in MEANINGS:
             hint = did_you_mean(code, MEANINGS) or "gradstep explain lists them"

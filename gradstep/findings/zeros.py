@@ -205,7 +205,7 @@ class PartUnused(Reason):
 
     def text(self) -> str:
         what = f"the gradient that comes to {self.place} is 0 in the part that it takes from here"
-        return f"{what}, of which {self.picker} picks nothing" if self.picker else what
+        return f"{what}: {self.picker} picks nothing of it" if self.picker else what
 
     def remedy(self) -> str:
         if self.picker:

@@ -402,7 +402,7 @@ def _require_places(flow: Flow, graph: Graph) -> None:
     edges = (flow.edge_undefined, flow.edge_hooks)
     for known, length in ((nodes, len(graph)), (edges, graph.edge_count)):
         if any(not 0 <= id < length for ids in known for id in ids):
-            raise ValueError("it tells of a node or an edge that is not in its graph")
+            raise ValueError("it names a node or an edge that is not in its graph")
 
 
 def _head(path: Path) -> bytes:

@@ -167,7 +167,7 @@ def test_what_is_unknown_fulfils_neither_a_condition_nor_its_negation(
         ("  ", 2, "an expression is missing"),
         ("rsm > 10", 0, "unknown word 'rsm'; did you mean rms?"),
         ("rms > tne", 6, "unknown word 'tne'"),
-        ("op == mul", 6, "text stands in quotes: 'mul'"),
+        ("op == mul", 6, "text goes in quotes: 'mul'"),
         ("rms", 0, "rms is a number, no condition: compare it, as in rms > 10"),
         ("nan, rms", 5, "rms is a number, no condition"),
         ("in", 0, "in is a tensor, no condition"),

@@ -23,7 +23,7 @@ INSTEAD: Final = {
     r"[.] What [a-z][^.?]*[.,:;]": "a noun, or 'If ...': 'What is left is shown.'",
     r"\b[Ww]hoso?ever\b|\b[Ww]hatever\b|\b[Ww]hoever\b": "you, anyone, any",
     r"\b[Tt]ells? (what|which|why|where|how|whether|of)\b": "says, shows, finds; or 'tells you'",
-    r"\banew\b": "again",
+    r"(?<!-)\banew\b": "again",
     r"\bseldom\b": "rarely",
     r"\bsomething of ours\b": "a bug in gradstep",
     r"\bsomebody\b": "someone",
@@ -36,7 +36,7 @@ INSTEAD: Final = {
     r"\bto the bit\b": "bit by bit",
     r"\b(calls?|run|recording) (is|are|was|were) over\b": "has ended",
 }
-MESSAGES: Final = ("tui",)  # what says something to users, besides the documentation
+MESSAGES: Final = ("autograd_core", "gradstep", "tui", "viz")  # besides the documentation
 HEADINGS: Final = re.compile(r"[=\-~^\"]{3,}$")
 LISTED: Final = re.compile(r" *([*-]|#\.|\d+\.) ")
 FENCES: Final = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)

@@ -175,7 +175,7 @@ def test_text(): pass
         "test_wrong_severity": f"{of}test_wrong_severity: severity is one of error, warning, info, "
         "not 'errors'",
         "test_code": f"{of}test_code: there is no finding 'brodcast'; did you mean broadcast?",
-        "test_text": f"{of}test_text: codes stand in a list: ['broadcast']",
+        "test_text": f"{of}test_text: pass a list of codes: ['broadcast']",
     }
 
 

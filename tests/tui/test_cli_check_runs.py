@@ -156,7 +156,7 @@ PROGRAMS = {
         HEALTHY.replace("opt =", "import copy\nother = copy.deepcopy(net)\nopt =")
         .replace("net.parameters()", "[*net.parameters(), *other.parameters()]")
         .replace("net(x) - y", "net(x) * other(x) - y"),
-        "begin equal to the bit",
+        "begin exactly equal",
     ),
     "no-leaf": (
         START + "w = torch.ones(4, requires_grad=True).double()\n(w * w).sum().backward()\n"
@@ -314,7 +314,7 @@ REASONS = {
         START + LOOP.replace(
             "    loss =", "    opt = torch.optim.Adam(net.parameters())\n    loss ="
         ),
-        "opt is made anew for each call",
+        "opt is created again for each call",
         "",
     ),
     "gradients clipped while they are scaled": (
@@ -440,7 +440,7 @@ head.weight = nn.Parameter(table.weight.detach().clone())
 opt = torch.optim.SGD([table.weight, head.weight], lr=0.1)
 nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
 """,
-        "begin equal to the bit",
+        "begin exactly equal",
         "",
     ),
     "a division, with its remedy": (

@@ -286,9 +286,9 @@ def test_on_paper_the_page_is_light_and_nothing_is_folded(browser, browse, page)
 def test_a_live_page_says_so_and_only_that_one_is_loaded_again(report, page, folder):
     live = report.html(folder, is_live=True)
     assert 'http-equiv="refresh"' in live
-    assert "The run goes on" in live
+    assert "The run continues" in live
     assert 'http-equiv="refresh"' not in page
-    assert "The run goes on" not in page
+    assert "The run continues" not in page
 
 
 def test_a_live_page_is_loaded_again_until_it_is_the_last(

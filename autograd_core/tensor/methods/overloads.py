@@ -150,7 +150,7 @@ def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return make(*args, **{"dtype": self.dtype, **kwargs})
 
-    method.__doc__ = f"{make.__doc__} Of the dtype of this one, unless another is given."
+    method.__doc__ = f"{make.__doc__} It has the dtype of this one, unless another is given."
     return method
 
 

@@ -732,11 +732,11 @@ class _Layout:
         if any(row.is_recomputed for row in rows) and self._columns.saved:
             marks.append("Recomputed: a checkpoint keeps what came in, and runs it again.")
         if any(row.is_state for row in rows):
-            marks.append("State: goes on to the next round.")
+            marks.append("State: continues in the next round.")
         if any(row.is_residual for row in rows):
             marks.append("An arc at a dot: a residual connection inside.")
         if self._lanes.ports:
-            marks.append("A number beside a dot: a line that goes on at the same number.")
+            marks.append("A number beside a dot: a line that continues at the same number.")
         if self._lanes.collected:
             marks.append("N in: reads so many values, from one lane.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]

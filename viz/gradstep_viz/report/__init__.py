@@ -168,9 +168,9 @@ def _verdict(report: Report, *, is_live: bool = False) -> str:
         said.append(f"<p>and {len(bad) - _MOST_LINKS:,} more, below</p>")
     if is_live:
         said.append(
-            f'<p class="live"><span aria-hidden="true">↻</span> The run goes on: this is what '
-            f"{plural(report.calls, 'call')} showed. The page is written anew from time to time, "
-            f"and loads itself every {REFRESH} seconds.</p>"
+            f'<p class="live"><span aria-hidden="true">↻</span> The run continues: this is what '
+            f"{plural(report.calls, 'call')} showed. The page is updated from time to time, and "
+            f"loads itself every {REFRESH} seconds.</p>"
         )
     if (raised := report.raised) is not None:
         words = f"{raised.type}: {raised.message}" if raised.message else raised.type

@@ -189,7 +189,7 @@ class Compiler:
     def _unknown(self, word: str, column: int) -> ExpressionError:
         if tensors := which_tensor(word, self._names()):
             return ExpressionError(f"no tensor here is called '{word}'; {tensors}", column)
-        listed = f"help expressions lists the words, and text stands in quotes: '{word}'"
+        listed = f"help expressions lists the words, and text goes in quotes: '{word}'"
         hint = did_you_mean(word, WORDS, otherwise=listed)
         separator = ":" if hint is listed else ";"
         return ExpressionError(f"unknown word '{word}'{separator} {hint}", column)

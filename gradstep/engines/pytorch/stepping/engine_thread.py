@@ -184,7 +184,7 @@ class EngineThread:
             RuntimeError: it will not.
         """
         if self._thread is not None and not self._thread.is_alive() and self._answers.empty():
-            raise RuntimeError("the thread in which PyTorch's engine ran has ended: begin anew")
+            raise RuntimeError("the thread of PyTorch's engine has ended: open a new session")
         if _halted.get(self._server, self) is not self:
             raise RuntimeError(
                 "another session halts PyTorch's engine inside this pass: finish or abort it first"

@@ -34,12 +34,12 @@ class EqualLeaves(Reason):
     def text(self) -> str:
         if self.stay:
             return (
-                f"{self.named} begin equal to the bit, get the same gradients, and are equal when "
+                f"{self.named} begin exactly equal, get the same gradients, and are equal when "
                 "the run ends: they do the work of one"
             )
         return (
-            f"{self.named} begin equal to the bit, and each gets a gradient of its own: from the "
-            "first step on they differ"
+            f"{self.named} begin exactly equal, and each gets its own gradient: from the first "
+            "step on they differ"
         )
 
     def remedy(self) -> str:
@@ -150,7 +150,7 @@ def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:
 RULES: Final = (
     Rule(find_equal_leaves, Meaning(
         "equal-leaves", "warning", "two weights begin equal and are trained apart",
-        "They are equal to the bit, one optimizer has both, and neither feeds the other.",
+        "They are exactly equal, one optimizer has both, and neither feeds the other.",
         "right = copy.deepcopy(left)", "right = left",
         "When they are to stay equal, as copies of one weight that are averaged.",
     ), needs=(Objects,), in_run=_in_run),

@@ -101,6 +101,6 @@ def lost_graph(loss: Record) -> tuple[Finding, ...]:
 
 NO_GRAPH: Final = Meaning(
     "no-graph", "error", "the loss has no graph, and backward() fails",
-    "Gradients were switched off, or a value was made anew from numbers.",
+    "Gradients were switched off, or a new value was made from numbers.",
     "loss = torch.tensor(losses).sum()", "loss = torch.stack(losses).sum()",
 )  # fmt: skip

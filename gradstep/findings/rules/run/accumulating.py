@@ -148,8 +148,8 @@ RULES: Final = (
     )),
     Rule(discarded, Meaning(
         "discarded", "warning", "gradients are cleared before a step uses them",
-        "Of four steps or more, each uses the gradient of one call, and those of as many calls "
-        "before it were cleared.",
+        "Each of four steps or more uses the gradient of one call, and the gradients of equally "
+        "many earlier calls were cleared.",
         "opt.zero_grad()\nloss.backward()\nif i % 4 == 3:\n    opt.step()",
         "loss.backward()\nif i % 4 == 3:\n    opt.step()\n    opt.zero_grad()",
         "When those gradients are only measured.",

@@ -39,8 +39,8 @@ class WrittenData(Reason):
 
     def text(self) -> str:
         return (
-            f"{self.name} has a graph, and {self.name}.data writes other numbers into it, of which "
-            "autograd does not know: the gradient lacks what this line does"
+            f"{self.name} has a graph, and {self.name}.data writes other numbers into it, unknown "
+            "to autograd: the gradient lacks what this line does"
         )
 
     def remedy(self) -> str:

@@ -117,8 +117,8 @@ def _of_empty(events: Sequence[Event], clips: Sequence[Clipped]) -> When:
 RULES: Final = (
     Rule(clipped_in_vain, Meaning(
         "clipping", "warning", "gradients are clipped where no step uses them",
-        "clip_grad_norm_() changes the .grad that is there. It has to run after backward() and "
-        "before step(), on the parameters of the optimizer.",
+        "clip_grad_norm_() changes the current .grad. It has to run after backward() and before "
+        "step(), on the parameters of the optimizer.",
         "nn.utils.clip_grad_norm_(net.parameters(), 1.0)\nloss.backward()\nopt.step()",
         "loss.backward()\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nopt.step()",
         "When the program changes the leaves itself, without an optimizer.",

@@ -68,7 +68,7 @@ def constant_loss(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(constant_loss, Meaning(
-        "constant-loss", "warning", "the loss is the same to the bit in five calls",
+        "constant-loss", "warning", "the loss is exactly the same in five calls",
         "There were gradients, and they changed nothing that the loss depends on.",
         "loss = criterion(old_output, y)", "loss = criterion(net(x), y)",
         "When it only counts something, and nothing learns from it.",

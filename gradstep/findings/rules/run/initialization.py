@@ -92,8 +92,8 @@ def initialization(facts: Facts) -> Iterator[Reason]:
 RULES: Final = (
     Rule(initialization, Meaning(
         "initialization", "warning", "the units of a layer begin equal, and stay so",
-        "All rows of its weight were the same to the bit in the first call, and are so, but for "
-        "rounding, after steps that changed them.",
+        "All rows of its weight were exactly the same in the first call and, except for rounding, "
+        "after steps that changed them.",
         "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
         "When something else than random numbers is to make the units differ.",
     ), needs=(FirstValues,)),

@@ -41,8 +41,8 @@ class FreshTarget(Reason):
     def text(self) -> str:
         whose = f"the target {self.name}" if self.name else "the target"
         return (
-            f"{whose} is random numbers that {self.drawn}() has drawn anew, and the input does not "
-            "depend on them: it has noise of its own, so no network can predict this target"
+            f"{whose} is new random numbers from {self.drawn}(), and the input does not depend on "
+            "them: it has noise of its own, so no network can predict this target"
         )
 
     def remedy(self) -> str:
@@ -103,13 +103,13 @@ class EqualInputs(Reason):
     def text(self) -> str:
         return (
             f"{self.first} and {self.second} have the same numbers in all batches: what "
-            f"{self.both} makes of the one is what it makes of the other, whatever is learned"
+            f"{self.both} makes of the one is always what it makes of the other"
         )
 
     def remedy(self) -> str:
         return (
-            f"look at where {self.first} and {self.second} come from: two views are to be drawn "
-            "twice, and a state that goes on changing has to be copied before it is kept"
+            f"look at where {self.first} and {self.second} come from: draw two views "
+            "separately, and copy a state that keeps changing before you store it"
         )
 
 

@@ -147,7 +147,7 @@ RULES: Final = (
         "net.load_state_dict(saved, strict=False)",
         'saved = {k.removeprefix("module."): v for k, v in saved.items()}\n'
         "net.load_state_dict(saved)",
-        "When this part is to begin anew.",
+        "When this part should start from scratch.",
     ), needs=(Objects, Happened)),
     Rule(loads_itself, Meaning(
         "loads-itself", "warning", "a module loads what it has already",

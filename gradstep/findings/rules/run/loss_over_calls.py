@@ -163,8 +163,8 @@ def _optimizers(facts: Facts) -> set[str]:
 RULES: Final = (
     Rule(loss_flat, Meaning(
         "loss-flat", "info", "the loss does not fall in 100 calls or more",
-        "Of one line, in a program with one optimizer: the mean over the last fifth is not smaller "
-        "than over the first.",
+        "In a program with one optimizer, the mean loss of a line over the last fifth of the run "
+        "is not smaller than over the first fifth.",
         "lr=10.0", "lr=0.01", "With losses that measure something else, as those of policies.",
     )),
     Rule(loss_falls, Meaning(

@@ -56,7 +56,7 @@ class NewParameters(Reason):
         shapes = ", ".join(str(list(shape)) for shape in self.shapes)
         return (
             f"{'a parameter' if self.count == 1 else 'parameters'} of shape {shapes} "
-            f"{'is' if self.count == 1 else 'are'} made anew for each of {self.times:,} calls: "
+            f"{'is' if self.count == 1 else 'are'} created again for each of {self.times:,} calls: "
             "what is learned there is lost, and no optimizer knows of it"
         )
 
@@ -83,8 +83,8 @@ class NewOptimizer(Reason):
 
     def text(self) -> str:
         return (
-            f"{self.name} is made anew for each call: its averages of earlier gradients, and its "
-            "count of steps, begin at 0 each time"
+            f"{self.name} is created again for each call: its averages of earlier gradients, and "
+            "its count of steps, begin at 0 each time"
         )
 
     def remedy(self) -> str:
@@ -147,9 +147,9 @@ def new_optimizers(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(new_parameters, Meaning(
-        "made-anew", "warning", "parameters, or an optimizer, are made anew for each call",
-        "The same line makes another object each time. What the parameters learned, or the "
-        "optimizer kept of earlier gradients, is lost.",
+        "made-anew", "warning", "parameters, or an optimizer, are created again for each call",
+        "The same line makes another object each time, so the parameters forget, and the "
+        "optimizer loses its averages of earlier gradients.",
         "def forward(self, x):\n    return nn.Linear(8, 2)(x)",
         "def forward(self, x):\n    return self.head(x)",
         "When each call is to begin from nothing.",

@@ -99,8 +99,8 @@ class AllSkipped(NotFinite):
     """No call with a scaled loss had finite gradients."""
 
     helps = (
-        "run more steps, as the factor shrinks with each; if it goes on, leave the scaler out: "
-        "what is not finite then has a place"
+        "run more steps, as the factor shrinks with each; if it continues, leave the scaler out: "
+        "check then names the place"
     )
     count: int
 

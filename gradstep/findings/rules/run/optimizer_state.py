@@ -224,7 +224,7 @@ RULES: Final = (
         "lost-state", "warning", "an optimizer forgets what it keeps of earlier steps",
         "Its state is as it was made: step() computes a new one and does not store it.",
         'velocity = 0.9 * velocity + p.grad', 'velocity.mul_(0.9).add_(p.grad)',
-        "When each phase is to begin anew.",
+        "When each phase should start from scratch.",
     ), needs=(Objects, OwnStates)),
     Rule(stepped_twice, Meaning(
         "stepped-twice", "warning", "two optimizers use the same gradient",

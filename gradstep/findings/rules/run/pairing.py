@@ -261,8 +261,9 @@ class DataChanged(Reason):
 
     def text(self) -> str:
         return (
-            f"this line changes the data themselves, of which {self.shown} batches were taken: an "
-            "item is a view of them, so that each epoch adds to what the one before has done"
+            f"this line changes the data themselves, and {self.shown} batches were taken from "
+            "them: an item is a view of them, so that each epoch adds to what the one before has "
+            "done"
         )
 
     def remedy(self) -> str:

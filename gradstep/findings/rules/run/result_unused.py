@@ -35,7 +35,7 @@ class ResultUnused(Reason):
     def text(self) -> str:
         return (
             f"{self.called}({self.given}) returns a new tensor, and this line does not keep it: "
-            f"what follows goes on with {self.given or 'its input'} as it was"
+            f"the next lines use {self.given or 'its input'} as it was"
         )
 
     def remedy(self) -> str:

@@ -33,8 +33,8 @@ class SameSeed(Reason):
             else "in each round of the loop that trains"
         )
         return (
-            f"{self.call} sets the seed of all random numbers {where}: whatever is drawn "
-            "after it, as noise, dropout or an order, is the same each time"
+            f"{self.call} sets the seed of all random numbers {where}: everything drawn "
+            "after it, such as noise, dropout or an order, is the same each time"
         )
 
     def remedy(self) -> str:

@@ -83,8 +83,8 @@ class EqualRows(Reason):
 
     def text(self) -> str:
         return (
-            f"all {self.rows} rows of the prediction are equal in all batches, whatever the input "
-            f"is: {self.by_op} gives each row of the batch the same numbers"
+            f"all {self.rows} rows of the prediction are equal in all batches, for any input: "
+            f"{self.by_op} gives each row of the batch the same numbers"
         )
 
     def remedy(self) -> str:
