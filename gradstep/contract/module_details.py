@@ -20,7 +20,7 @@ def module_details(module: Any) -> str:
 
     >>> from autograd_core import nn
     >>> module_details(nn.Conv2d(3, 8, 3, stride=2)), module_details(nn.Linear(3, 4))
-    ('3×3, stride 2', '')
+    ('3×3, 8, stride 2', '')
     """
     return ", ".join(read(lambda: _parts(variables_in(module))))
 
@@ -29,6 +29,9 @@ def _parts(known: Mapping[str, Any]) -> Iterator[str]:
     kernel = _sizes(known.get("kernel_size"))
     if kernel:
         yield kernel
+    channels = known.get("out_channels")
+    if kernel and type(channels) is int:
+        yield str(channels)
     usual = {"stride": "1" if "out_channels" in known else kernel, "dilation": "1", "groups": "1"}
     for name, expected in usual.items() if kernel else ():
         sizes = _sizes(known.get(name))

@@ -67,7 +67,7 @@ def test_a_result_of_a_function_has_the_name_of_the_variable_that_holds_it(tmp_p
 
 
 def test_modules_are_told_by_their_attributes(tmp_path: Path) -> None:
-    assert graph_of(tmp_path).module_details == {"conv": "3×3, stride 2"}
+    assert graph_of(tmp_path).module_details == {"conv": "3×3, 2, stride 2"}
 
 
 def test_both_are_in_the_document_of_a_graph(tmp_path: Path) -> None:

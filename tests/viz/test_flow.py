@@ -707,7 +707,7 @@ def test_what_is_to_be_folded_stays_so(view: View, folder: Path) -> None:
 
 def test_a_module_is_told_by_its_attributes(folder: Path) -> None:
     row = draw("resnet18", folder).row("conv1")
-    assert (row.kind_text, row.attributes) == ("Conv2d", "7×7, stride 2")
+    assert (row.kind_text, row.attributes) == ("Conv2d", "7×7, 8, stride 2")
 
 
 def test_both_halves_are_drawn_where_they_can_be_read_else_rows(folder: Path) -> None:

@@ -180,10 +180,15 @@ def _op_detail(graph: Graph, id: int) -> str:
     detail = graph.details[id]
     detail = "" if detail == formatting.DROPOUT else detail  # it has the title
     text = graph.formulas[id] if graph.halves[id] == "backward" else detail
+    return joined(text or detail, formatting.chain(graph, id), said_scope(graph, id))
+
+
+def said_scope(graph: Graph, id: int) -> str:
+    """Name the scope of a node; a number, of a model that is a Sequential, behind its class."""
     scope = graph.scopes[id]
-    if scope.replace(".", "").isdigit():  # of a model that is a Sequential, and no factor
-        scope = f"{graph.modules.get(scope) or 'module'} {scope}"
-    return joined(text or detail, formatting.chain(graph, id), scope)
+    if scope.replace(".", "").isdigit():  # which would read as a factor
+        return f"{graph.modules.get(scope) or 'module'} {scope}"
+    return scope
 
 
 @functools.lru_cache(maxsize=4096)

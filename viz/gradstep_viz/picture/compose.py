@@ -226,7 +226,7 @@ def _boxes(
         for id, one in zip(shown, changed)
     ]
     if narrow:
-        scopes = [graph.scopes[id] for id in shown]
+        scopes = [box_text.said_scope(graph, id) for id in shown]
         details = list(map(box_text.narrowed, details, scopes))
     rights = [box_text.right_text(named, id, one, gradients) for id, one in zip(shown, stats)]
     return Records(
