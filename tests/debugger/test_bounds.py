@@ -20,7 +20,8 @@ from gradstep.debugger.snapshot import Value
 
 CONDITIONS = [
     "rms > {0}", "rms <= {0}", "norm > {0}", "{0} < absmax", "absmax < {0}", "min < -{0}",
-    "max >= {0} and not zero", "nan", "inf", "not inf", "zero", "zeros > 0.5", "not (rms > {0})",
+    "max >= {0} and not zero", "nan", "inf", "not inf", "zero", "zeros > 0.5", "zeros < {0}",
+    "not (rms > {0})",
     "rms == {0}", "rms != {0}", "1 < norm < {0}", "nan or rms > {0}", "mean > {0}", "size > 2",
     "rms * 2 > {0}", "log10(rms) > {0}", "max > min", "abs(min) > {0}", "denormal", "shape == (3,)",
     'dtype == "float32" and rms > {0}', "ratio > {0} or norm < {0}",

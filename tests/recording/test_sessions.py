@@ -22,9 +22,12 @@ from gradstep.console.session import Session
 from gradstep.debugger.history.observed_pass import ObservedPass
 from gradstep.debugger.snapshot import NodeDetail, Snapshot, Value
 from gradstep.engines.recorded import RecordedCall
+from gradstep.engines.recorded.values import RecordedValue
 from gradstep.graph.model import Graph
+from gradstep.graph.statistics import of_number
+from gradstep.graph.statistics_table import StatisticsTable
 from gradstep.program.calls import InterceptedCall, intercepting
-from gradstep.recording.facts import Level
+from gradstep.recording.facts import Level, Values
 from gradstep.recording.reading import FileRun
 from gradstep.recording.run import Run
 from gradstep.recording.schedule import Schedule
@@ -223,3 +226,14 @@ def test_complex_leaves_are_told_of_as_by_the_live_session(tmp_path: Path) -> No
         replayed.do("continue")
         assert [replayed.do("info leaves").text] == told
     assert "rms" in told[0]
+
+
+@pytest.mark.parametrize("number", [0, 1000, 1 - 2**53, 2**53 - 1, 2**53, 2**53 + 1, -(2**53)])
+def test_a_recorded_integer_is_told_as_far_as_its_description_tells_it(number: int) -> None:
+    described = StatisticsTable.of([of_number(number)])
+    value = RecordedValue(Values(described, [(1,)], ["int64"]), 0)
+    assert value.has_numbers == (abs(number) < 2**53)
+    if value.has_numbers:
+        array = value.array()
+        assert array is not None
+        assert array.tolist() == [number]

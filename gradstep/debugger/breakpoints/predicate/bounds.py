@@ -114,7 +114,9 @@ class BoundedGradient(NamedTuple):
     def any_of(cls, sizes: Sequence[int], norms: Sequence[float]) -> BoundedGradient:
         """Return one that may be any of several, none of them empty, of which all norms are finite.
 
-        >>> BoundedGradient.any_of([1, 4], [3.0, 2.0]).statistics.rms < 2.9
+        >>> found = BoundedGradient.any_of([1, 4], [3.0, 2.0]).statistics
+        >>> found.rms < 2.9, found.zeros > 0, found.zeros > 3
+        (None, None, False)
         """
         means = [norm / sqrt(size) for size, norm in zip(sizes, norms, strict=True)]
         size = Bounds(min(sizes), max(sizes))
