@@ -273,6 +273,24 @@ sources, targets = torch.randn(5, 4), torch.randn(5, 3)
 loss = decoder(targets, encoder(sources)).pow(2).mean()
 loss.backward()
 """,
+    "recurrent": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 4)
+    def forward(self, x, h):
+        joined = torch.cat([x, h], 1)
+        return torch.tanh(self.layer(joined))
+cell = Cell()
+series, h = torch.randn(3, 20, 2), torch.zeros(3, 4)
+for t in range(20):
+    h = cell(series[:, t], h)
+loss = h.pow(2).mean()
+loss.backward()
+""",
     "plain": """
 import torch
 x = torch.ones(3, requires_grad=True)
@@ -832,7 +850,7 @@ def test_an_input_without_a_variable_is_called_as_the_program_writes_it(folder: 
 
 def test_rounds_side_by_side_are_told_from_those_in_series(folder: Path) -> None:
     drawn = draw("side_by_side", folder)
-    assert [row.badge for row in drawn.rows if row.badge] == ["∥ 3"]
+    assert [row.badge for row in drawn.rows if row.badge] == ["3 side by side"]
     assert drawn.row("up").shapes_in == [(6, 4), (5, 4), (4, 4)]
     assert "4…6×4" in {words.text for row in drawn.picture.rows for words in row.words}
     assert not any(row.is_state for row in drawn.rows)
@@ -856,3 +874,13 @@ def test_the_spine_goes_on_inside_the_module_that_reads_from_another(folder: Pat
     spine = {row.name for at, row in enumerate(drawn.rows) if drawn.picture.lanes.of.get(at) == 0}
     assert {"targets", "embed", "mixed"} <= spine
     assert "sources" not in spine
+
+
+def test_a_loop_around_calls_of_one_module_is_one_fold_with_all_that_most_rounds_do(
+    folder: Path,
+) -> None:
+    rows = draw("recurrent", folder).rows
+    assert [(row.name, row.badge) for row in rows if row.badge] == [("t = 0 … 19", "× 20")]
+    assert [row.name or row.kind_text for row in rows if row.panel and row.kind == "row"] == [
+        "select", "joined", "layer", "tanh",
+    ]  # fmt: skip

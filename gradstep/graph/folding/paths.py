@@ -26,7 +26,7 @@ _Key = tuple[str, tuple[Round, ...], int]
 class Paths:
     """Tells the path of each unit, from the outermost segment on.
 
-    A loop stands in the innermost module that all of it runs in.
+    A loop stands in the innermost call of a module that all of it runs in.
     """
 
     def __init__(self, graph: Graph, units: Units) -> None:
@@ -40,12 +40,19 @@ class Paths:
             for one, other in zip(units.forward, units.backward, strict=True)
         ]
         self._last: tuple[_Key, tuple[Segment, ...]] = ("", (), -1), ()
-        self._scope_of: dict[int, Sequence[str]] = {}
-        for (scope, around), _ in groupby(zip(units.scopes, self._rounds, strict=True)):
-            names = _names(scope)
+        self._depth_of: dict[int, int] = {}
+        known: dict[int, Sequence[tuple[str, int]]] = {}
+        places = zip(units.scopes, self._rounds, self._call_of, strict=True)
+        for (scope, around, call), _ in groupby(places):
+            numbers = self._calls_around(call) if around else {}
+            names = _names(scope) if around else ()
+            inside = [
+                (name, numbers.get(".".join(names[: at + 1]), -1)) for at, name in enumerate(names)
+            ]
             for one in around:
-                known = self._scope_of.get(one.loop, names)
-                self._scope_of[one.loop] = known[: _shared(known, names)]
+                first = known.setdefault(one.loop, inside)
+                depth = self._depth_of.get(one.loop, len(first))
+                self._depth_of[one.loop] = _shared(first[:depth], inside)
 
     def of(self, unit: int) -> tuple[Segment, ...]:
         """Return the path of a unit: the same one as of the last unit, where it is equal."""
@@ -54,12 +61,16 @@ class Paths:
             self._last = key, self._path(*key)
         return self._last[1]
 
-    def _path(self, scope: str, rounds: tuple[Round, ...], call: int) -> tuple[Segment, ...]:
-        names = _names(scope)
+    def _calls_around(self, call: int) -> dict[str, int]:
+        """Return a call of a module and those around it, by the module."""
         calls: dict[str, int] = {}
         while call >= 0:
             calls.setdefault(self._calls[call].module, call)
             call = self._calls[call].outer
+        return calls
+
+    def _path(self, scope: str, rounds: tuple[Round, ...], call: int) -> tuple[Segment, ...]:
+        names, calls = _names(scope), self._calls_around(call)
         path: list[Segment] = []
         depth = 0
 
@@ -70,7 +81,7 @@ class Paths:
             return max(depth, until)
 
         for one in rounds:
-            depth = enter(len(self._scope_of[one.loop]))
+            depth = enter(self._depth_of[one.loop])
             around = ".".join(names[:depth])
             path.append(Segment("loop", "", around, one.loop))
             path.append(Segment("iteration", one.label, around, one.number))
@@ -82,8 +93,8 @@ def _names(scope: str) -> Sequence[str]:
     return scope.split(".") if scope else ()
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> int:
-    """Count the names that two paths have in common from the start."""
+def _shared(one: Sequence[object], other: Sequence[object]) -> int:
+    """Count what two paths have in common from the start."""
     count = 0
     while count < min(len(one), len(other)) and one[count] == other[count]:
         count += 1

@@ -725,8 +725,6 @@ class _Layout:
             marks.append("● has parameters, ○ has none.")
         if any(row.badge for row in rows):
             marks.append("× N: a column or a point for each round, the first at the left.")
-            if any(row.badge.startswith("∥") for row in rows):
-                marks.append("∥: side by side.")
         if any(row.parameters and not row.own for row in rows if row.kind == "row"):
             marks.append("( ): counted above.")
         if any(row.is_recomputed for row in rows) and self._columns.saved:

@@ -516,10 +516,11 @@ class _Writer:
             self._write(beside, depth + 1, inner, panel, at)
 
     def _beside(self, parts: Sequence[Part]) -> Iterator[list[Part]]:
-        """Yield the parts inside of the first of several rounds, each with its like in others."""
+        """Yield the parts inside of the typical one of several rounds, each with its like in
+        others, in the order of these."""
         inside = [self._keyed(part) for part in parts]
-        for key, one in inside[0].items():
-            yield [one, *(each[key] for each in inside[1:] if key in each)]
+        for key in inside[typical_place(parts)]:
+            yield [each[key] for each in inside if key in each]
 
     def _keyed(self, part: Part) -> dict[object, Part]:
         """Return what is inside a part, by what tells it from the others there: the name of a
@@ -553,18 +554,17 @@ class _Writer:
         counts = sorted({len(part.children) for part in parts})
         if self._are_parallel(rounds):
             self._parallel.add(panel)
-        sign = "∥" if panel in self._parallel else "×"
-        numbers = map(str, dict.fromkeys((counts[0], counts[-1])))
-        self._rows[at].badge = f"{sign} {' … '.join(numbers)}"
+        times = " … ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+        is_parallel = panel in self._parallel
+        self._rows[at].badge = f"{times} side by side" if is_parallel else f"× {times}"
         if around and rounds[0].kind != "module":
             row, what = self._rows[at], self._rows[at].name
             self._name(row, around, around, front)
             row.attributes = what if " … " in what else ""
-        first = typical_place(rounds)
-        rounds = [rounds[first], *rounds[:first], *rounds[first + 1 :]]
-        inner = (_fronts(rounds) if rounds[0].children else ()) or _fronts(around) or front
-        for beside in self._beside(rounds) if rounds[0].children else [rounds]:
-            self._write(_in_order(beside), depth + 1, inner, panel, at)
+        opens = bool(rounds[typical_place(rounds)].children)
+        inner = (_fronts(rounds) if opens else ()) or _fronts(around) or front
+        for inside in self._beside(rounds) if opens else [rounds]:
+            self._write(inside, depth + 1, inner, panel, at)
 
     def _turn(self, folds: Sequence[Part]) -> None:
         """Note the rounds of folds that are drawn as one, and of those around them."""
@@ -1249,11 +1249,6 @@ def _number(stats: Statistics) -> str:
     if stats.trouble:
         return "NaN" if stats.nans else format_number(stats.maximum)
     return f"{stats.minimum:.4g}".replace("-", "−")
-
-
-def _in_order(beside: list[Part]) -> list[Part]:
-    """Put the typical round, which came first, where it ran."""
-    return sorted(beside, key=lambda one: one.units[:1])
 
 
 def _rounds(parts: Sequence[Part]) -> list[Part]:
