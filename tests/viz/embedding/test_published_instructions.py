@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.blocks import blocks_of
+from tests.waiting import LIMIT
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.documents
@@ -27,9 +29,9 @@ def loss():
 PAGE = ROOT / "docs" / "how_to" / "documents.rst"
 
 
-def published(language: str, number: int = 0) -> str:
+def published(language: str, number: int = 0, page: Path = PAGE) -> str:
     """A block of that language on the page that tells how pictures come into documents."""
-    blocks = [block.text for block in blocks_of(PAGE) if block.language == language]
+    blocks = [block.text for block in blocks_of(page) if block.language == language]
     return blocks[number]
 
 
@@ -71,6 +73,27 @@ def test_a_mkdocs_project_is_set_up_by_them(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "Backward graph of loss: 4 nodes from PowBackward0 back to the leaf w." in page
     assert "<figcaption>The gradients of the loss</figcaption>" in page
+
+
+def test_the_cells_of_a_quarto_document_show_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "nbclient or ipykernel is not installed (the extra 'docs' has them)"
+    nbclient = pytest.importorskip("nbclient", reason=reason)
+    nbformat = pytest.importorskip("nbformat", reason=reason)
+    pytest.importorskip("ipykernel", reason=reason)
+    document = published("markdown", page=PAGE.with_name("quarto.rst"))
+    cells = re.findall(r"^```\{python\}\n(.*?)^```", document, re.DOTALL | re.MULTILINE)
+    if find_spec("torch") is None:
+        cells = [cell.replace("import torch", "import autograd_core as torch") for cell in cells]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    monkeypatch.chdir(tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, startup_timeout=LIMIT).execute()
+    shown = [cell.outputs[-1]["data"]["text/html"] for cell in notebook.cells]
+    assert "Forward and backward graph of" in shown[0]
+    assert "@keyframes" in shown[1]
+    assert "<iframe" in shown[2]
 
 
 def test_a_hook_before_commits_renews_pictures(tmp_path: Path) -> None:
