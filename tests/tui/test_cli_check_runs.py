@@ -418,7 +418,7 @@ for step in range(3):
         START.replace("x =", "critic = nn.Linear(1, 1)\nlate = torch.optim.SGD(net.parameters(), "
         "lr=0.01)\nx =") + LOOP.replace("(net(x)", "(critic(net(x))"),
         "give late their parameters instead of those that opt has",
-        "after all layers are there",
+        "after all layers, with all parameters",
     ),
     "a schedule that is 0": (
         START + "schedule = torch.optim.lr_scheduler.LambdaLR(opt, lambda step: step // 99)\n"

@@ -141,6 +141,6 @@ RULES: Final = (
         "broadcast", "warning", "[N, 1] and [N] were broadcast to [N, N]",
         "The loss compares every output with every target.",
         "F.mse_loss(net(x), y)", "F.mse_loss(net(x).squeeze(1), y)",
-        "When each row is to be compared with all others.",
+        "When you compare each row with all others on purpose.",
     ), needs=(Graphs,)),
 )  # fmt: skip

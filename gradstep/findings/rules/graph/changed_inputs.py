@@ -72,9 +72,9 @@ def _changed_by(
 
 RULES: Final = (
     Rule(find_changed_inputs, Meaning(
-        "changed-input", "warning", "a module changes its input, which is used again",
-        "The first layer of a branch works in place, so that the skip connection beside it carries "
-        "its result, not the input.",
+        "changed-input", "warning", "a module changes its input, and the input is used again",
+        "The first layer of a branch works in place, so the skip connection next to it carries "
+        "the result instead of the input.",
         "x + nn.Sequential(nn.ReLU(inplace=True), nn.Linear(8, 8))(x)",
         "x + nn.Sequential(nn.ReLU(), nn.Linear(8, 8))(x)",
         "When the changed value is meant in both places.",

@@ -93,10 +93,10 @@ def _cuts(record: Record) -> bool:
 RULES: Final = (
     Rule(find_constant_terms, Meaning(
         "constant-term", "warning", "a term of the loss has no derivative",
-        "argmax(), a comparison or a cast to integers made it, so it changes the number that the "
-        "loss is, and no gradient.",
+        "argmax(), a comparison or a cast to integers made it, so it changes the value of the "
+        "loss, but no gradient.",
         "loss = ce + (h.argmax(1) != y).float().mean()",
         "loss = ce + (1 - h.softmax(1).gather(1, y[:, None])).mean()",
-        "When it is there to be printed only.",
+        "When you only print it.",
     ), needs=(Forward,)),
 )  # fmt: skip

@@ -526,13 +526,13 @@ RULES: Final = (
     Rule(find_cuts_and_unreached, Meaning(
         "cut", "warning", "a value left the graph, so leaves have no gradient",
         "detach(), no_grad(), a cast to integers or NumPy took a value out of the graph, and no "
-        "call of the run reached the leaves behind it in another way.",
+        "call of the run reached the leaves behind it on another path.",
         "loss = criterion(D(G(z).detach()), ones)", "loss = criterion(D(G(z)), ones)",
-        "When these leaves are not to learn: take them out of the optimizer.",
+        "When these leaves should not learn: take them out of the optimizer.",
     ), Meaning(
         "create-graph", "warning", "autograd.grad() returned a constant, and the loss uses it",
         "Without create_graph=True, the result of autograd.grad() has no graph.",
         "(g,) = torch.autograd.grad(f, x)", "(g,) = torch.autograd.grad(f, x, create_graph=True)",
-        "When the gradient is meant as a constant, as in first-order MAML.",
+        "When the gradient should be a constant, as in first-order MAML.",
     ), needs=(Forward, Learning, ByInputs), in_run=_in_run),
 )  # fmt: skip

@@ -133,9 +133,9 @@ _VIEWS: Final = ("expand", "view", "reshape", "unsafe_view", "_unsafe_view")
 RULES: Final = (
     Rule(find_softmax_over_samples, Meaning(
         "softmax-dim", "warning", "a softmax runs over the samples of a batch",
-        "The rows that a linear layer gives are samples; dim=0 mixes them.",
+        "The rows from a linear layer are samples; dim=0 mixes them.",
         "nn.Softmax(dim=0)", "nn.Softmax(dim=1)",
-        "When attention over the samples is meant.",
+        "When you want attention over the samples.",
     ), needs=(Forward,)),
     Rule(find_softmax_over_other_keys, needs=(Forward,), code="softmax-dim"),
 )  # fmt: skip

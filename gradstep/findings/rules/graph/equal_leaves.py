@@ -152,6 +152,6 @@ RULES: Final = (
         "equal-leaves", "warning", "two weights begin equal and are trained apart",
         "They are exactly equal, one optimizer has both, and neither feeds the other.",
         "right = copy.deepcopy(left)", "right = left",
-        "When they are to stay equal, as copies of one weight that are averaged.",
+        "When they should stay equal, like copies of one weight that are averaged.",
     ), needs=(Objects,), in_run=_in_run),
 )  # fmt: skip

@@ -518,7 +518,7 @@ def of_trial(reason: NotFinite, facts: Facts) -> NotFinite:
 RULES: Final = (
     Rule(find_not_finite, Meaning(
         "not-finite", "warning", "a value or a gradient is NaN or infinite",
-        "The finding names where it began. All that is computed from it is wrong.",
+        "The finding names where it began. Everything computed from it is wrong.",
         "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
         "A gradient scaler skips such a step now and then: that is only a note. So is a trial of a "
         "sampler, or of a search, that went too far, where later ones on its line are finite; and "

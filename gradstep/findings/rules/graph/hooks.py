@@ -121,6 +121,6 @@ RULES: Final = (
         "duplicate-hook", "warning", "a hook is registered more than once",
         "It runs as often as it is registered.",
         "for x in data:\n    w.register_hook(clip)", "w.register_hook(clip)\nfor x in data: ...",
-        "When the hook is to run as often as that.",
+        "When the hook should run that often.",
     ), needs=(Objects,)),
 )  # fmt: skip

@@ -70,7 +70,7 @@ def kept_by_module(subject: Subject) -> Counter[str]:
 
 RULES: Final = (
     Rule(find_memory, Meaning(
-        "memory", "info", "what is kept for the backward pass, by module", "",
+        "memory", "info", "memory kept for the backward pass, by module", "",
         "y = block(x)", "y = checkpoint(block, x)",
         "When the memory is enough.",
     ), needs=(Objects,)),

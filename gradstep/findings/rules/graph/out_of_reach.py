@@ -103,9 +103,10 @@ def _limits(loss: OpRecord, output: Record) -> tuple[float, float, OpRecord] | N
 RULES: Final = (
     Rule(find_out_of_reach, Meaning(
         "out-of-reach", "warning", "the output can never equal its targets",
-        "A quarter of the targets or more are outside of what the last function gives; or a target "
-        "of a binary cross entropy is not between 0 and 1, so that its loss has no lower limit.",
+        "At least a quarter of the targets are outside the range of the last function; or a "
+        "target of a binary cross entropy is not between 0 and 1, so that the loss has no lower "
+        "limit.",
         "F.mse_loss(torch.sigmoid(h), pixels)", "F.mse_loss(torch.sigmoid(h), pixels / 255)",
-        "When what lies outside is to be learned as far as the function goes.",
+        "When a result as close as possible to these targets is enough.",
     ), needs=(Forward, Numbers)),
 )  # fmt: skip

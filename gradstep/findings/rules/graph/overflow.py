@@ -66,6 +66,6 @@ RULES: Final = (
         "overflow", "warning", "a result is too large for float16, and the loss does not show it",
         "Its inputs are finite, and it is infinite. 1 / inf is 0.",
         "unit = h / (h * h).sum().sqrt()", "unit = h / (h.float() ** 2).sum().sqrt()",
-        "When the factor that it becomes is meant to be 0 there.",
+        "When the resulting factor should be 0 there.",
     ), needs=(Forward, Numbers)),
 )  # fmt: skip

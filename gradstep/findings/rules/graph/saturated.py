@@ -213,11 +213,12 @@ RULES: Final = (
     Rule(find_saturated, Meaning(
         "saturated", "warning", "most results of a sigmoid, tanh or softmax are at its ends",
         "There, its derivative is 0.", "torch.sigmoid(pixels)", "torch.sigmoid(pixels / 255)",
-        "When a unit is to be a switch, as a gate that has learned to be closed.",
+        "When a unit should act as a switch, like a gate that has learned to close.",
     ), Meaning(
         "dead-units", "warning", "most units of a relu are 0 for all samples",
-        "Three quarters or more of eight units, or all of fewer. No gradient passes through them.",
+        "At least three quarters of eight or more units, or all units of fewer. No gradient "
+        "passes through them.",
         "F.relu(h - 100)", "F.leaky_relu(h)",
-        "When few units are to answer, as in a sparse code.",
+        "When only a few units should respond, as in a sparse code.",
     ), needs=(Graphs, Numbers), uses=(Forward,)),
 )  # fmt: skip

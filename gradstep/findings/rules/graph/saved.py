@@ -184,8 +184,8 @@ RULES: Final = (
     ), needs=(Objects,), uses=(CarriedStates,), in_run=_freed_in_run),
     Rule(find_changed, Meaning(
         "changed", "error", "a saved value was changed in place",
-        "A node needs a value as it was in the forward pass. An in-place operation, or a step of "
-        "an optimizer, has changed it since, and backward() will fail.",
+        "A node needs a value of the forward pass. An in-place operation, or a "
+        "step of an optimizer, has changed it since, and backward() will fail.",
         "y = x.exp()\ny += 1\ny.sum().backward()", "y = x.exp() + 1\ny.sum().backward()",
     ), needs=(Objects,), uses=(CarriedStates,), in_run=_changed_in_run),
 )  # fmt: skip

@@ -148,13 +148,13 @@ RULES: Final = (
         "squashed-twice", "warning", "a loss makes probabilities of probabilities",
         "cross_entropy() and the with_logits losses take scores.",
         "F.cross_entropy(F.softmax(h, 1), y)", "F.cross_entropy(h, y)",
-        "When what a model gives is no probability, and softmax only bounds it.",
+        "When the model does not return probabilities, and softmax only bounds the result.",
     ), needs=(Graphs,)),
     Rule(find_probabilities, Meaning(
         "probabilities", "warning", "a loss takes logarithms, and is given probabilities",
         "nll_loss() needs the result of log_softmax().",
         "F.nll_loss(F.softmax(h, 1), y)", "F.nll_loss(F.log_softmax(h, 1), y)",
-        "When the loss is to be the mean of the probabilities themselves.",
+        "When the loss should be the mean of the probabilities.",
     ), needs=(Graphs,)),
     Rule(find_divergences, needs=(Forward,), code="probabilities"),
 )  # fmt: skip

@@ -199,7 +199,7 @@ def _name_of(subject: Subject, record: Record) -> str:
 
 RULES: Final = (
     Rule(find_targets, Meaning(
-        "target-graph", "warning", "the target of a loss gets gradients, too",
+        "target-graph", "warning", "the target of a loss also gets gradients",
         "Both sides of the loss come from the same leaves, and one of them is called a target, or "
         "the loss has no other term: then equal constants are its minimum.",
         "F.mse_loss(q, r + net(s2).max(1).values)",
@@ -209,8 +209,8 @@ RULES: Final = (
     Rule(find_weighted_log_probs, needs=(Forward,), code="target-graph"),
     Rule(find_own_predictions, Meaning(
         "own-target", "warning", "a network is taught its own predictions",
-        "The only term of the loss takes its targets from the scores that it is to improve.",
+        "The only term of the loss takes its targets from the scores that it should improve.",
         "F.cross_entropy(out, out.argmax(1))", "F.cross_entropy(out, labels)",
-        "When the entropy is to become small on purpose.",
+        "When you minimize the entropy on purpose.",
     ), needs=(Forward,)),
 )  # fmt: skip

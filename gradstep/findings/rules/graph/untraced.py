@@ -31,7 +31,7 @@ def find_untraced(subject: Subject) -> Iterator[Reason]:
 RULES: Final = (
     Rule(find_untraced, Meaning(
         "untraced", "info", "the forward pass was not traced",
-        "Where values left the graph is unknown.",
+        "It is unknown where values left the graph.",
         "loss = f(x)", "with gradstep.trace(values=True):\n    loss = f(x)",
     ), needs=(Forward,)),
 )  # fmt: skip

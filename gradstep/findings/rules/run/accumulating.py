@@ -152,6 +152,6 @@ RULES: Final = (
         "many earlier calls were cleared.",
         "opt.zero_grad()\nloss.backward()\nif i % 4 == 3:\n    opt.step()",
         "loss.backward()\nif i % 4 == 3:\n    opt.step()\n    opt.zero_grad()",
-        "When those gradients are only measured.",
+        "When you only measure those gradients.",
     )),
 )  # fmt: skip

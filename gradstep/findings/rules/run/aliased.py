@@ -60,6 +60,6 @@ RULES: Final = (
         "aliased", "warning", "a copy of a network is the network itself",
         "Python gave it a second name. Each step changes both.",
         "target_net = net", "target_net = copy.deepcopy(net)",
-        "When both are meant to change together.",
+        "When both should change together.",
     ), needs=(Objects,)),
 )  # fmt: skip

@@ -134,15 +134,15 @@ RULES: Final = (
     Rule(batch_norms, Meaning(
         "norm-moves", "warning", "a frozen batch norm moves",
         "Its parameters do not require a gradient, and its running statistics follow each batch, "
-        "as it is in training mode.",
+        "because it is in training mode.",
         "body.requires_grad_(False)\nmodel.train()",
         "body.requires_grad_(False)\nmodel.train()\nbody.eval()",
-        "When a model is adapted to new data by its statistics alone.",
+        "When you adapt a model to new data only through its statistics.",
     ), Meaning(
         "norm-momentum", "warning", "running statistics are those of the last batch",
-        "The momentum of a batch norm is the share of the newest batch; elsewhere, that of all "
-        "earlier ones is called so.",
+        "The momentum of a batch norm is the weight of the newest batch. "
+        "Elsewhere, the word means the weight of all earlier ones.",
         "nn.BatchNorm1d(16, momentum=0.9)", "nn.BatchNorm1d(16, momentum=0.1)",
-        "When a batch is as large as the data set.",
+        "When a batch contains the whole data set.",
     ), needs=(Objects, Parts, Learning)),
 )  # fmt: skip

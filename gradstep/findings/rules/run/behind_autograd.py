@@ -94,8 +94,8 @@ def _makes(body: ast.AST, name: str) -> bool:
 RULES: Final = (
     Rule(data_written, Meaning(
         "data-written", "warning", "a result is changed through .data",
-        "It has a graph, and the line that writes it is no part of that.",
+        "It has a graph, and the line that writes it is not part of that graph.",
         "y = net(x)\ny.data /= y.data.norm()", "y = net(x)\ny = y / y.norm()",
-        "When the gradient is meant to ignore it, as that of a straight-through estimator.",
+        "When the gradient should ignore it, as in a straight-through estimator.",
     ), needs=(Results, Files)),
 )  # fmt: skip

@@ -116,7 +116,7 @@ def _of_empty(events: Sequence[Event], clips: Sequence[Clipped]) -> When:
 
 RULES: Final = (
     Rule(clipped_in_vain, Meaning(
-        "clipping", "warning", "gradients are clipped where no step uses them",
+        "clipping", "warning", "gradients are clipped, but no step uses the clipped ones",
         "clip_grad_norm_() changes the current .grad. It has to run after backward() and before "
         "step(), on the parameters of the optimizer.",
         "nn.utils.clip_grad_norm_(net.parameters(), 1.0)\nloss.backward()\nopt.step()",

@@ -136,10 +136,10 @@ def _left(history: History) -> float:
 RULES: Final = (
     Rule(collapse, Meaning(
         "collapse", "warning", "weights are pulled to 0",
-        "So it is of every weight of an optimizer, over 20 calls or more; or weight decay takes a "
-        "hundredth or more of each weight in each step.",
+        "This holds for every weight of an optimizer, over at least 20 calls; "
+        "or weight decay takes at least a hundredth of each weight in each step.",
         "torch.optim.Adam(net.parameters(), weight_decay=1.0)",
         "torch.optim.Adam(net.parameters(), weight_decay=1e-4)",
-        "When weights are to go to 0, as in pruning.",
+        "When weights should go to 0, as in pruning.",
     )),
 )  # fmt: skip

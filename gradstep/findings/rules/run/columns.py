@@ -148,10 +148,10 @@ def _column(value: ast.expr) -> tuple[str, int] | None:
 
 RULES: Final = (
     Rule(columns, Meaning(
-        "column-order", "warning", "columns of a gradient are taken for each other",
-        "The names of its columns are those of the columns of the input, in another order.",
+        "column-order", "warning", "columns of a gradient are mixed up",
+        "Its columns have the names of the columns of the input, in another order.",
         "p = torch.cat([t, x], 1)\nu_x, u_t = g[:, 0], g[:, 1]",
         "p = torch.cat([t, x], 1)\nu_t, u_x = g[:, 0], g[:, 1]",
-        "When the names mean something else than the columns.",
+        "When the names do not refer to the columns.",
     ), needs=(Files,)),
 )  # fmt: skip

@@ -71,6 +71,6 @@ RULES: Final = (
         "constant-loss", "warning", "the loss is exactly the same in five calls",
         "There were gradients, and they changed nothing that the loss depends on.",
         "loss = criterion(old_output, y)", "loss = criterion(net(x), y)",
-        "When it only counts something, and nothing learns from it.",
+        "When it only counts something, and nothing should learn from it.",
     )),
 )  # fmt: skip

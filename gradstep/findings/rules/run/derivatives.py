@@ -124,9 +124,9 @@ def _times_given(rule: Source | None) -> tuple[Fix, ...]:
 RULES: Final = (
     Rule(derivatives, Meaning(
         "derivative", "error", "a custom Function has a wrong backward",
-        "Its rule and finite differences of its forward differ. A rule whose forward returns what "
-        "it was given is not reported: it changes the gradient on purpose.",
+        "Its rule and finite differences of its forward differ. A rule whose forward returns its "
+        "input is not reported: it changes the gradient on purpose.",
         "return 3 * x", "return grad_output * 3 * x**2",
-        "When the gradient is meant to be another one, as with a straight-through estimator.",
+        "When you want a different gradient, as with a straight-through estimator.",
     ), needs=(Checks,)),
 )  # fmt: skip

@@ -77,9 +77,9 @@ def _drops_always(node: ast.Call) -> bool:
 
 RULES: Final = (
     Rule(always_dropout, Meaning(
-        "always-dropout", "warning", "dropout does not end in evaluation mode",
+        "always-dropout", "warning", "dropout stays on in evaluation mode",
         "A method calls F.dropout() without training=, and the program calls eval().",
         "F.dropout(h, 0.5)", "F.dropout(h, 0.5, training=self.training)",
-        "When samples are wanted in evaluation, as in Monte Carlo dropout.",
+        "When you sample in evaluation on purpose, as in Monte Carlo dropout.",
     ), needs=(Files,)),
 )  # fmt: skip

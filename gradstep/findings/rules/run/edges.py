@@ -72,8 +72,8 @@ def edges(facts: Facts) -> Iterator[Reason]:
 RULES: Final = (
     Rule(edges, Meaning(
         "edges-reversed", "warning", "messages go against the edges of a graph",
-        "They are read where edges end, and added up where edges begin.",
+        "They are read at the ends of edges, and added up at their beginnings.",
         "out.index_add(0, source, x[target])", "out.index_add(0, target, x[source])",
-        "When that is meant, as for what follows a node.",
+        "When you want that direction, for example to reach the successors of a node.",
     ), needs=(Files,)),
 )  # fmt: skip

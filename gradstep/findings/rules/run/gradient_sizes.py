@@ -257,7 +257,7 @@ RULES: Final = (
         "that of another nearer to the loss, or all are below 1e-12 of their weights.",
         "nn.Sequential(nn.Linear(8, 8), nn.Sigmoid(), ...)",
         "nn.Sequential(nn.Linear(8, 8), nn.BatchNorm1d(8), nn.ReLU(), ...)",
-        "When those layers are not to learn much.",
+        "When those layers should hardly learn.",
     ), Meaning(
         "exploding", "warning", "gradients explode on their way from the loss",
         "In the first call on a line, a gradient grows 100,000 times, or all gradients are more "

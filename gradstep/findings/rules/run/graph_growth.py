@@ -66,9 +66,9 @@ def graph_growth(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(graph_growth, Meaning(
-        "graph-grows", "warning", "each call has a larger graph than the one before",
+        "graph-grows", "warning", "each call has a larger graph than the previous one",
         "The graph contains those of earlier calls, which retain_graph=True keeps.",
         "center = 0.9 * center + 0.1 * h", "center = (0.9 * center + 0.1 * h).detach()",
-        "When it grows on purpose, as a curriculum of longer sequences, and then ends.",
+        "When it grows on purpose, as in a curriculum of longer sequences, and then stops.",
     ), uses=(CarriedStates,)),
 )  # fmt: skip

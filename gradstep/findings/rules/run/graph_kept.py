@@ -137,6 +137,6 @@ RULES: Final = (
         "Five losses of earlier calls are alive, or a variable has a graph that grows in each of "
         "five calls.",
         "history.append(loss)", "history.append(loss.item())",
-        "When those graphs are used later.",
+        "When you use those graphs later.",
     ), needs=(KeptLosses, Chains)),
 )  # fmt: skip

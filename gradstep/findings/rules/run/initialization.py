@@ -91,10 +91,10 @@ def initialization(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(initialization, Meaning(
-        "initialization", "warning", "the units of a layer begin equal, and stay so",
+        "initialization", "warning", "the units of a layer begin equal and stay equal",
         "All rows of its weight were exactly the same in the first call and, except for rounding, "
         "after steps that changed them.",
         "nn.init.constant_(layer.weight, 0.5)", "nn.init.xavier_uniform_(layer.weight)",
-        "When something else than random numbers is to make the units differ.",
+        "When something other than random numbers makes the units differ.",
     ), needs=(FirstValues,)),
 )  # fmt: skip

@@ -163,15 +163,15 @@ def _given(record: OpRecord, origin: Origin) -> Origin:
 RULES: Final = (
     Rule(rule_of(FreshTargets), Meaning(
         "fresh-target", "warning", "the target is random numbers that the input does not have",
-        "It was drawn beside the noise of the input, in all calls that were looked at.",
+        "It was drawn separately from the noise of the input, in all calls that check looked at.",
         "noise = torch.randn_like(x)\nloss = F.mse_loss(net(x + torch.randn_like(x)), noise)",
         "noise = torch.randn_like(x)\nloss = F.mse_loss(net(x + noise), noise)",
-        "When the output is to be independent of the input.",
+        "When the output should not depend on the input.",
     ), needs=(FreshTargets,)),
     Rule(rule_of(EqualOnes), Meaning(
         "equal-inputs", "warning", "two inputs are equal in all batches",
-        "They were made apart, as two fields of a batch are, and have the same numbers.",
+        "They were created separately, like two fields of a batch, and have the same numbers.",
         "view = augment(x)\nreturn view, view", "return augment(x), augment(x)",
-        "When they are meant to be the same.",
+        "When they should be the same.",
     ), needs=(EqualOnes,)),
 )  # fmt: skip

@@ -162,11 +162,11 @@ RULES: Final = (
         "It is 10 times that of the 10 to 20 calls before, and data of that call are 10 times as "
         "large.",
         "x = batch  # one in km, the others in m", "x = batch.clamp(-5, 5)",
-        "When losses jump by themselves, as those of policies; then it is a note.",
+        "When losses normally jump, like those of policies; then it is a note.",
     ), Meaning(
-        "loss-rises", "warning", "a loss of classes rises",
+        "loss-rises", "warning", "a classification loss rises",
         "At the end, all losses are 5 times those of the first two calls.",
         "lr=50.0", "lr=0.01",
-        "When the data become harder on purpose.",
+        "When you make the data harder on purpose.",
     ), needs=(Jumps,)),
 )  # fmt: skip

@@ -154,15 +154,15 @@ def one_class(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(rule_of(ConstantTargets), Meaning(
-        "one-target", "warning", "the targets are one number in all batches",
-        "So it is in each call that was looked at, three at least.",
+        "one-target", "warning", "all targets in all batches are the same number",
+        "This holds in each call that check looked at (at least three).",
         "torch.tensor([0.2, 0.7], dtype=torch.long)", "torch.tensor([0.2, 0.7])",
-        "When the data are so.",
+        "When the data really are like this.",
     ), needs=(ConstantTargets,)),
     Rule(one_class, Meaning(
-        "one-class", "warning", "each batch has one class only, and the run has several",
-        "So it is in each call that was looked at.",
+        "one-class", "warning", "each batch has only one class, but the run has several",
+        "This holds in each call that check looked at.",
         "DataLoader(data, 32)  # data are sorted by class", "DataLoader(data, 32, shuffle=True)",
-        "When batches are meant to be of one class.",
+        "When each batch should contain one class.",
     ), needs=(ClassesOfBatches,)),
 )  # fmt: skip

@@ -141,18 +141,18 @@ def _some(names: Sequence[str]) -> str:
 
 RULES: Final = (
     Rule(not_loaded, Meaning(
-        "not-loaded", "warning", "a state that was loaded does not fit",
-        "load_state_dict(strict=False) passes over names that it does not know. None was known, or "
-        "the state has the tensors of a part under other names.",
+        "not-loaded", "warning", "a loaded state does not fit",
+        "load_state_dict(strict=False) passes over names that it does not know. It knows none of "
+        "them, or the state has the tensors of a part under other names.",
         "net.load_state_dict(saved, strict=False)",
         'saved = {k.removeprefix("module."): v for k, v in saved.items()}\n'
         "net.load_state_dict(saved)",
         "When this part should start from scratch.",
     ), needs=(Objects, Happened)),
     Rule(loads_itself, Meaning(
-        "loads-itself", "warning", "a module loads what it has already",
-        "state_dict() holds the parameters themselves. Each step changes what was kept.",
+        "loads-itself", "warning", "a module loads the state that it already has",
+        "state_dict() holds the parameters themselves. Each step changes the stored values.",
         "best = net.state_dict()", "best = copy.deepcopy(net.state_dict())",
-        "When it is to show that nothing changes.",
+        "When you want to show that nothing changes.",
     ), needs=(Objects, Happened)),
 )  # fmt: skip

@@ -165,13 +165,13 @@ RULES: Final = (
         "loss-flat", "info", "the loss does not fall in 100 calls or more",
         "In a program with one optimizer, the mean loss of a line over the last fifth of the run "
         "is not smaller than over the first fifth.",
-        "lr=10.0", "lr=0.01", "With losses that measure something else, as those of policies.",
+        "lr=10.0", "lr=0.01", "When the loss measures something else, like that of a policy.",
     )),
     Rule(loss_falls, Meaning(
         "loss-falls", "warning", "the loss falls without end",
         "It is below 0 by 100 times its first size, and by 100 at least.",
         "kl = 0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
         "kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()",
-        "With losses that have no lower limit on purpose, as a critic's.",
+        "When the loss has no lower limit on purpose, like that of a critic.",
     ), uses=(LowestTerms,)),
 )  # fmt: skip

@@ -152,7 +152,7 @@ RULES: Final = (
         "optimizer loses its averages of earlier gradients.",
         "def forward(self, x):\n    return nn.Linear(8, 2)(x)",
         "def forward(self, x):\n    return self.head(x)",
-        "When each call is to begin from nothing.",
+        "When each call should start from scratch.",
     ), uses=(Uses,)),
     Rule(new_optimizers, needs=(Objects, Optimizers), code="made-anew"),
 )  # fmt: skip

@@ -76,7 +76,7 @@ def misspelt(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(misspelt, Meaning(
-        "misspelt", "warning", "an attribute has nearly the name of one that autograd reads",
+        "misspelt", "warning", "an attribute is probably misspelled: autograd reads a similar name",
         "Python makes a new attribute, which nothing reads.",
         "p.require_grad = False", "p.requires_grad = False",
         "When the attribute is the program's own.",

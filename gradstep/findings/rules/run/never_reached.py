@@ -145,10 +145,10 @@ def _in_run(reason: Reason, facts: Facts) -> Reason:
 RULES: Final = (
     Rule(never_reached, Meaning(
         "unreached", "warning", "an optimizer has leaves that no call reaches",
-        "No backward() of the run came to these leaves, or none after the first two: they never "
-        "change.",
+        "No backward() of the run reached these leaves, or none after the "
+        "first two: they never change.",
         "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
-        "When they are for later: of a part of what an optimizer has, it is only a note.",
+        "When you need them later. If it is only a part of the optimizer's leaves, it is a note.",
     ), needs=(Learning,), in_run=_in_run),
     Rule(frozen, needs=(Objects, Learning), code="unreached"),
 )  # fmt: skip

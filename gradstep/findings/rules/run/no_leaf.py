@@ -213,11 +213,11 @@ def refused_by_optimizer(error: BaseException) -> Finding | None:
 
 RULES: Final = (
     Rule(no_leaf, Meaning(
-        "no-leaf", "warning", "the .grad of a tensor is read that is no leaf",
-        "An op made it of the leaf, which has no name, and only leaves get a .grad.",
+        "no-leaf", "warning", "the .grad of a tensor that is not a leaf is read",
+        "An op computed it from the leaf, which has no name, and only leaves get a .grad.",
         "x = torch.rand(4, requires_grad=True).double()",
         "x = torch.rand(4).double().requires_grad_()",
-        "When that gradient is not needed.",
+        "When you do not need that gradient.",
     ), needs=(Results,)),
     Rule(no_parameter, needs=(Objects, Results, Learning), code="no-leaf"),
 )  # fmt: skip

@@ -221,8 +221,8 @@ def _names(key: str, line: Source | None) -> Source | None:
 
 RULES: Final = (
     Rule(lost_states, Meaning(
-        "lost-state", "warning", "an optimizer forgets what it keeps of earlier steps",
-        "Its state is as it was made: step() computes a new one and does not store it.",
+        "lost-state", "warning", "an optimizer loses its state of earlier steps",
+        "Its state never changes: step() computes a new one and does not store it.",
         'velocity = 0.9 * velocity + p.grad', 'velocity.mul_(0.9).add_(p.grad)',
         "When each phase should start from scratch.",
     ), needs=(Objects, OwnStates)),
@@ -231,7 +231,7 @@ RULES: Final = (
         "Both have these leaves, and both step after the same backward().",
         "opt = Adam(net.parameters())\nhead = SGD(net.head.parameters())",
         "opt = Adam(net.body.parameters())\nhead = SGD(net.head.parameters())",
-        "When each leaf is to take two steps.",
+        "When each leaf should take two steps.",
     ), needs=(Objects, Happened)),
     Rule(not_options, needs=(Objects,), code="misspelt"),
 )  # fmt: skip

@@ -90,12 +90,12 @@ def _normalized(function: ast.AST, name: str) -> int | None:
 
 RULES: Final = (
     Rule(own_statistics, Meaning(
-        "own-statistics", "warning", "each data set is normalized with statistics of its own",
-        "What the network learned of numbers in training does not hold in validation.",
+        "own-statistics", "warning", "each data set is normalized with its own statistics",
+        "The network learned from numbers on another scale than those of validation.",
         "class Data(Dataset):\n    def __init__(self, x):\n"
         "        self.x = (x - x.mean(0)) / x.std(0)",
         "class Data(Dataset):\n    def __init__(self, x, mean, std):\n"
         "        self.x = (x - mean) / std",
-        "When each series is to be seen relative to itself, as in forecasting many at once.",
+        "When each series should be relative to itself, as in forecasting many at once.",
     ), needs=(Files,)),
 )  # fmt: skip

@@ -297,28 +297,28 @@ def data_changed(facts: Facts) -> Iterator[Reason]:
 RULES: Final = (
     Rule(rule_of(Apart), Meaning(
         "rows-apart", "warning", "inputs meet the targets of other items",
-        "Both are chosen from data of the same length, by other indices.",
+        "Both are chosen from data of the same length, by different indices.",
         "x, y = x[torch.randperm(n)], y[torch.randperm(n)]",
         "order = torch.randperm(n)\nx, y = x[order], y[order]",
-        "When the targets are to say nothing of the inputs, as in a test against chance.",
+        "When the targets should not depend on the inputs, as in a test against chance.",
     ), Meaning(
         "target-in-input", "warning", "the input has the target in it",
         "Each row of it has the same numbers of the same data, and at least four times as many.",
         "x, y = table, table[:, -1]", "x, y = table[:, :-1], table[:, -1]",
-        "When a network is to learn to copy a part of its input.",
+        "When the network should learn to copy a part of its input.",
     ), needs=(Apart,)),
     Rule(same_batch, Meaning(
         "same-batch", "warning", "each call makes a new batch of the same items",
-        "So it is in all calls that were looked at, four at least, and there are twice as many "
-        "items or more.",
+        "This holds in all calls that check looked at (at least four), and "
+        "there are at least twice as many items.",
         "for step in range(100):\n    x, y = next(iter(loader))", "for x, y in loader:",
-        "When one batch is to be learned by heart, as a test of the program.",
+        "When the network should memorize one batch, as a test of the program.",
     ), needs=(Batches,)),
     Rule(data_changed, Meaning(
         "data-changed", "warning", "data are changed in place, again and again",
-        "A line changes an item through a view of the data that are kept, and batches are made of "
-        "these.",
+        "A line changes an item through a view of the stored data, and batches "
+        "come from these data.",
         "x = self.x[i]\nx += noise", "x = self.x[i] + noise",
-        "When the data are a state of the program, as the buffer of an agent.",
+        "When the data are a state of the program, like the buffer of an agent.",
     ), needs=(Batches,)),
 )  # fmt: skip

@@ -134,13 +134,13 @@ def _cancelled(record: OpRecord) -> Iterator[Reason]:
 RULES: Final = (
     Rule(rule_of(Coarse), Meaning(
         "coarse-numbers", "warning", "numbers are too large for their dtype to tell them apart",
-        "In the range of a batch, there are fewer than 1,000 numbers of the dtype.",
+        "The dtype has fewer than 1,000 numbers in the range of a batch.",
         "seconds_since_1970.float()", "(seconds_since_1970 - start).float()",
-        "When whole numbers are all that matters.",
+        "When only whole numbers matter.",
     ), Meaning(
-        "cancelled", "warning", "a small difference of large numbers is rounding",
-        "It is no larger than 32 times what their dtype rounds to.",
+        "cancelled", "warning", "a small difference of large numbers is only rounding",
+        "It is at most 32 times the rounding error of their dtype.",
         "(x * x).mean(0) - x.mean(0) ** 2", "((x - x.mean(0)) ** 2).mean(0)",
-        "When the difference is meant to be 0 but for rounding.",
+        "When the difference should be 0 except for rounding.",
     ), needs=(Coarse,)),
 )  # fmt: skip

@@ -77,9 +77,9 @@ def _is_in_place(call: ast.Call) -> bool:
 
 RULES: Final = (
     Rule(result_unused, Meaning(
-        "result-unused", "warning", "nobody keeps what a layer returns",
-        "A statement only calls it: it changes nothing of its input.",
+        "result-unused", "warning", "the result of a layer is not used",
+        "A statement only calls it, and it does not change its input.",
         "self.norm(x)", "x = self.norm(x)",
-        "When it is called for its hooks, or to let a batch norm see data.",
+        "When you call it for its hooks, or to show data to a batch norm.",
     ), needs=(Parts, Files)),
 )  # fmt: skip

@@ -92,11 +92,11 @@ def _is_appended(loop: ast.For, total: str) -> bool:
 
 RULES: Final = (
     Rule(returns_order, Meaning(
-        "returns-order", "warning", "returns sum the rewards of the past",
-        "The reward of a step is to be counted for the actions before it, not for those after it.",
+        "returns-order", "warning", "returns add up rewards of the past",
+        "The reward of a step belongs to the actions before it, not to those after it.",
         "for reward in rewards:\n    total = reward + gamma * total\n    returns.append(total)",
         "for reward in reversed(rewards):\n    total = reward + gamma * total\n"
         "    returns.insert(0, total)",
-        "When the list is meant to be an average of the past.",
+        "When the list should be an average of the past.",
     ), needs=(Files,)),
 )  # fmt: skip

@@ -159,15 +159,15 @@ def _reshaped(given: Origin, record: OpRecord, rows: set[int]) -> Iterator[Reaso
 RULES: Final = (
     Rule(rule_of(Rows), Meaning(
         "rows-mixed", "warning", "a recurrent module runs along the rows of a batch",
-        "Its dimension 0, which is time, has the rows of the targets, and a time is taken from "
-        "dimension 1.",
+        "Its dimension 0, which is time, has the rows of the targets, and the "
+        "program takes a time from dimension 1.",
         "nn.GRU(3, 16)(x)[0][:, -1]", "nn.GRU(3, 16, batch_first=True)(x)[0][:, -1]",
         "When the rows are one sequence, in order.",
     ), Meaning(
-        "not-transposed", "warning", "a reshape where dimensions were to move",
-        "It has the same sizes in another order, or the rows of the targets first, which came "
-        "second.",
+        "not-transposed", "warning", "a reshape is used where dimensions should move",
+        "It has the same sizes in another order, or puts the rows of the "
+        "targets first, which were second.",
         "image.reshape(3, 16, 16)  # [16, 16, 3]", "image.permute(2, 0, 1)",
-        "When the numbers have no order yet, as those of noise.",
+        "When the numbers have no order yet, like noise.",
     ), needs=(Rows,)),
 )  # fmt: skip

@@ -92,10 +92,10 @@ def _seeds(part: ast.AST, varying: set[str], function: str, file: str) -> Iterat
 RULES: Final = (
     Rule(same_seed, Meaning(
         "same-seed", "warning", "a seed is set for each item, or in each step",
-        "The generator is the one that everything uses, and its seed is a constant.",
+        "Everything uses this generator, and its seed is a constant.",
         "def __getitem__(self, i):\n    torch.manual_seed(0)\n    return x[i] + torch.randn(3)",
         "def __getitem__(self, i):\n    g = torch.Generator().manual_seed(i)\n"
         "    return x[i] + torch.randn(3, generator=g)",
-        "When each step is to see the same random numbers.",
+        "When each step should see the same random numbers.",
     ), needs=(Files,)),
 )  # fmt: skip

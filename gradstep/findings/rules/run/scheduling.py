@@ -238,12 +238,12 @@ _GIVEN: Final = ("ReduceLROnPlateau", "CosineAnnealingWarmRestarts")
 RULES: Final = (
     Rule(schedules, Meaning(
         "schedule", "warning", "a scheduler is stepped at the wrong time, or never",
-        "What it is made for, and how often it was stepped, do not fit: its own step() counts, "
-        "once for each batch or once for each epoch.",
+        "It does not fit how often it was stepped: its own step() counts, once "
+        "for each batch or once for each epoch.",
         "sched = OneCycleLR(opt, 0.1, total_steps=epochs * len(loader))\n"
         "for epoch in range(epochs):\n    train(loader)\n    sched.step()",
         "for epoch in range(epochs):\n    for batch in loader:\n        train(batch)\n"
         "        sched.step()",
-        "When the rate is meant to rise again, or to stay low.",
+        "When the rate should rise again, or stay low.",
     ), needs=(Objects, Happened)),
 )  # fmt: skip

@@ -224,8 +224,9 @@ def _line_of(target: Origin, op: OpRecord) -> Source | None:
 
 RULES: Final = (
     Rule(rule_of(Scores), Meaning(
-        "own-diagonal", "warning", "an item is among its own alternatives",
-        "The scores of a row are its products with all rows, and the largest is that with itself.",
+        "own-diagonal", "warning", "an item is one of its own alternatives",
+        "The scores of a row are its products with all rows, and the largest is the product with "
+        "itself.",
         "F.cross_entropy(z @ z.T / 0.1, positives)",
         "F.cross_entropy((z @ z.T / 0.1).fill_diagonal_(-1e9), positives)",
         "When an item is a right answer for itself.",
@@ -233,16 +234,16 @@ RULES: Final = (
         "softmax-of-rows", "warning", "a softmax over classes runs over the rows of the batch",
         "Its dimension is 0, and the loss has a target for each row.",
         "F.nll_loss(F.log_softmax(h, dim=0), y)", "F.nll_loss(F.log_softmax(h, dim=1), y)",
-        "When the rows are alternatives, as the steps of one episode are.",
+        "When the rows are alternatives, like the steps of one episode.",
     ), Meaning(
         "equal-rows", "warning", "all rows of a batch get the same prediction",
-        "The rows of its targets differ, and so it is in all calls that were looked at.",
+        "The rows of its targets differ. This holds in all calls that check looked at.",
         "pooled = x.mean(0).expand(n, -1)", "pooled = x.mean(1)",
         "When the inputs are all the same.",
     ), Meaning(
         "shifted-targets", "warning", "the labels of a language model are shifted twice",
         "The label at t is the token at t + 2 in all batches.",
         "loss(logits[:, :-1], labels[:, 1:])  # labels = tokens[1:]", "loss(logits, labels)",
-        "When the token after the next one is to be predicted.",
+        "When the model should predict the token after the next one.",
     ), needs=(Scores,)),
 )  # fmt: skip

@@ -114,9 +114,9 @@ def _is_of_all(look: Look, record: OpRecord) -> bool:
 
 RULES: Final = (
     Rule(rule_of(SeesTargets), Meaning(
-        "sees-target", "warning", "a language model reads the token that it is to predict",
+        "sees-target", "warning", "a language model reads the token that it has to predict",
         "The targets are the next tokens, and attention gives weight to later ones.",
         "mha(h, h, h)", "mha(h, h, h, attn_mask=mask, is_causal=True)",
-        "When the token is to be copied.",
+        "When the model should copy the token.",
     ), needs=(SeesTargets,)),
 )  # fmt: skip

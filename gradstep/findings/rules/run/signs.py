@@ -135,9 +135,9 @@ def _draws(function: ast.AST) -> bool:
 
 RULES: Final = (
     Rule(signs, Meaning(
-        "term-sign", "warning", "a term has the opposite of the sign that its name asks for",
+        "term-sign", "warning", "a term has the wrong sign for its name",
         "A loss of a policy adds its entropy, or a flow subtracts the logarithm of a determinant.",
         "loss = policy_loss + 0.01 * entropy", "loss = policy_loss - 0.01 * entropy",
-        "When a policy is to become sure of itself, or the term has its sign already.",
+        "When a policy should become more certain, or the term already has its sign.",
     ), needs=(Files,)),
 )  # fmt: skip

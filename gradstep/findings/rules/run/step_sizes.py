@@ -405,21 +405,21 @@ _BOUNDS: Final = ("max_norm", "clip_value")
 RULES: Final = (
     Rule(step_sizes, Meaning(
         "small-steps", "warning", "each step changes weights by less than a millionth",
-        "So it is of every weight of an optimizer, in the middle of five steps or more.",
+        "This holds for every weight of an optimizer, in the median of at least five steps.",
         "scaler.scale(loss).backward()\nclip_grad_norm_(net.parameters(), 1.0)",
         "scaler.scale(loss).backward()\nscaler.unscale_(opt)\n"
         "clip_grad_norm_(net.parameters(), 1.0)",
         "In the last steps of a schedule.",
     ), Meaning(
         "large-steps", "warning", "each step changes weights by more than half of their size",
-        "So it is of every weight of an optimizer, in the middle of five steps or more.",
+        "This holds for every weight of an optimizer, in the median of at least five steps.",
         "torch.optim.SGD(net.parameters(), lr=20.0)", "torch.optim.SGD(net.parameters(), lr=0.01)",
-        "With weights that begin at 0.",
+        "When the weights begin at 0.",
     )),
     Rule(unscaled, Meaning(
         "unscaled", "warning", "an optimizer steps with gradients of a scaled loss",
-        "The program multiplies its loss by the factor of a scaler, and calls neither step() nor "
-        "unscale_() of it.",
+        "The program multiplies its loss by the factor of a scaler, and calls neither its step() "
+        "nor its unscale_().",
         "scaler.scale(loss).backward()\nopt.step()",
         "scaler.scale(loss).backward()\nscaler.step(opt)\nscaler.update()",
         "When the scale is 1.",

@@ -145,10 +145,10 @@ def _signatures(tree: ast.Module) -> dict[str, list[Sequence[str]]]:
 
 RULES: Final = (
     Rule(swapped, Meaning(
-        "swapped", "warning", "two arguments are in each other's place",
+        "swapped", "warning", "two arguments are swapped",
         "Each has the name of the other's parameter.",
         "def loss(boundary, interior): ...\nloss(interior, boundary)",
         "loss(boundary, interior)",
-        "When the program means it so, as in a loss that is computed both ways round.",
+        "When you swap them on purpose, as in a loss that is computed in both directions.",
     ), needs=(Files,)),
 )  # fmt: skip

@@ -293,10 +293,10 @@ def _is_idle(history: History, noise: float) -> bool:
 
 RULES: Final = (
     Rule(unchanged, Meaning(
-        "unchanged", "warning", "leaves have gradients, and do not change",
-        "In the last three calls or more, and for twice as long as before, the leaf was the same.",
+        "unchanged", "warning", "leaves have gradients but do not change",
+        "The leaf stayed the same for at least the last three calls, and twice as long as before.",
         "loss.backward()\nopt.zero_grad()\nopt.step()",
         "opt.zero_grad()\nloss.backward()\nopt.step()",
-        "When they are only to be measured.",
+        "When you only measure them.",
     ), needs=(Learning,), uses=(Happened,)),
 )  # fmt: skip

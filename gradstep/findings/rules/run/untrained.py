@@ -75,8 +75,8 @@ class Untrained(Reason):
         if self.doubled:
             return f"give {self.chosen} their parameters instead of those that {self.second} has"
         return (
-            f"make {self.optimizers[0]} after all layers are there, with all parameters; or, if "
-            "these are not to learn, detach() their result, or compute it under no_grad()"
+            f"create {self.optimizers[0]} after all layers, with all parameters; if these should "
+            "not learn, detach() their result, or compute it under no_grad()"
         )
 
     def fix(self) -> tuple[Fix, ...]:
@@ -205,9 +205,9 @@ def _have_the_same(facts: Facts) -> bool:
 
 RULES: Final = (
     Rule(untrained, Meaning(
-        "untrained", "warning", "leaves get gradients, and no optimizer has them",
-        "The leaves never change, and their gradients pile up.",
+        "untrained", "warning", "leaves get gradients, but no optimizer has them",
+        "The leaves never change, and their gradients add up.",
         "self.blocks = [nn.Linear(8, 8)]", "self.blocks = nn.ModuleList([nn.Linear(8, 8)])",
-        "When they are not to learn: set requires_grad=False.",
+        "When they should not learn: set requires_grad=False.",
     ), uses=(Objects, Results, ByInputs, Uses)),
 )  # fmt: skip

@@ -142,8 +142,9 @@ def _zero_since(run: Run) -> dict[Source | None, CallFacts]:
 RULES: Final = (
     Rule(zero_gradients, Meaning(
         "zero-grad", "warning", "a gradient is exactly 0 in every call",
-        "The finding names the operation that multiplies by 0. Zeros in some calls only are not "
-        "reported, unless all gradients are 0 in the last five calls or more, and the loss is not.",
+        "The finding names the operation that multiplies by 0. Zeros in only some calls are not "
+        "reported, unless all gradients are 0 in at least the last five calls, and the loss is "
+        "not.",
         "code = encoder(x).round()", "h = encoder(x)\ncode = h + (h.round() - h).detach()",
         "When the sum of the gradients is 0 by construction: that is only a note.",
     ), needs=(Learning,), uses=(ZeroCauses,)),
