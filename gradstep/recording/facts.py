@@ -45,7 +45,7 @@ class Header:
         engines: the libraries in use, each with its version: ``{"torch": "2.13.0"}``.
         versions: those of gradstep, Python and NumPy.
         settings: those of the libraries on which numbers depend, as the first call found them:
-            ``{"seed": "0", "threads": "4"}``; nothing in recordings of before 0.1.1.
+            ``{"seed": "0", "threads": "4"}``; nothing in older recordings.
         platform: the system, as Python names it.
         rank, size: the number of the process in its job, and how many there are.
         started: seconds since 1970.

@@ -75,7 +75,6 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
 def texts() -> list[tuple[Path, int, str]]:
     """Return all paragraphs and messages."""
     pages = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.rst")])
-    pages.remove(ROOT / "docs" / "changelog.rst")  # what earlier versions said of themselves
     modules = sorted(path for folder in MESSAGES for path in (ROOT / folder).rglob("*.py"))
     return [
         *((path, *each) for path in pages for each in paragraphs(path)),
