@@ -638,10 +638,10 @@ class _Writer:
         """Tell whether a module that has layers adds what it was given to what they make."""
         if part.kind != "module" or not part.opens or not self._facts.parameters(part.units):
             return False
-        front = len(part.label) + 1
+        front, mains = len(part.label) + 1, self._facts.ops.heads.mains
         behind: dict[int, tuple[set[int], set[str]]] = {}  # of what, and by which parts, it is made
         for unit in part.units:
-            ways = [behind.get(one, ({one}, set())) for one in self._units.inputs[unit]]
+            ways = [behind.get(one, ({mains[one]}, set())) for one in self._units.inputs[unit]]
             if len(ways) == 2 and self._units.stems[unit].startswith("add"):
                 (given, few), (other, many) = sorted(ways, key=lambda way: len(way[1]))
                 is_one_part = len(few) == 1 and not few & many
