@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from math import inf
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -22,7 +21,6 @@ MOST_LANES: Final = 8
 
 MOST_READ: Final = 6
 """A row that reads more values from afar takes them from a collector."""
-MOST_CROSSED: Final = 4
 PORT_COST: Final = 4
 """A skip ends in ports where that saves so many crossings."""
 MOST_TRIED: Final = 6
@@ -50,13 +48,13 @@ class Lanes(NamedTuple):
 
 def lanes_of(
     dots: Sequence[int], links: Iterable[Ends],
-    weights: Mapping[int, float] = MappingProxyType({}), most_crossed: float = MOST_CROSSED,
-    near: Mapping[Ends, int] = MappingProxyType({}),
+    weights: Mapping[int, float] = MappingProxyType({}),
+    near: Mapping[Ends, int] = MappingProxyType({}), *, untangles: bool = True,
 ) -> Lanes:  # fmt: skip
     """Assign lanes to the rows ``dots``, in their order, and to the links between them; the spine
     goes along links that are ``near``, and on the way of the largest ``weights``, each of them 1
-    where it is not given.  Skips that would cross lanes more than ``most_crossed`` times end in
-    ports.
+    where it is not given.  With ``untangles``, what crosses many others takes another lane, or ends
+    in ports.
 
     >>> lanes = lanes_of(range(4), [(0, 1), (1, 2), (2, 3), (0, 3)])
     >>> lanes.of, lanes.links[0, 3], lanes.number
@@ -106,7 +104,7 @@ def lanes_of(
     def untangled(ported: frozenset[int]) -> tuple[tuple[int, int], Lanes]:
         order = sorted(jobs)
         best = assigned(order, ported)
-        for job in [*order] if most_crossed < inf else ():
+        for job in [*order] if untangles else ():
             others = [one for one in order if one != job]
             for tried in ([job, *others], [*others, job]):
                 if best[0][0] and (other := assigned(tried, ported))[0] < best[0]:
@@ -115,13 +113,11 @@ def lanes_of(
 
     ported: frozenset[int] = frozenset()
     cost, lanes = untangled(ported)
-    while most_crossed < inf and len(ported) < MOST_PORTS:
+    while untangles and len(ported) < MOST_PORTS:
         worst = sorted(_crossings(lanes, along), reverse=True)[:MOST_TRIED]
         tries = [(ported | {source}, *untangled(ported | {source})) for _, source in worst]
-        if not tries:
-            break
-        best = min(tries, key=lambda one: one[1])
-        if best[1] >= cost and worst[0][0] <= most_crossed:
+        best = min(tries, key=lambda one: one[1], default=(ported, cost, lanes))
+        if best[1] >= cost:
             break
         ported, cost, lanes = best
     return lanes

@@ -13,7 +13,6 @@ from gradstep.graph.model import Shape
 from gradstep.graph.statistics import format_bytes, format_number, format_seconds
 from gradstep_viz.flow.facts import Size, scale_of, share_of
 from gradstep_viz.flow.lanes import (
-    MOST_CROSSED,
     MOST_LANES,
     Lanes,
     lanes_of,
@@ -197,11 +196,11 @@ def lay_out_rows(
 
 def lay_out_page(table: Table, title: str, captions: Sequence[str]) -> tuple[FlowPicture, PageRows]:
     """Lay out a table whose headers can be closed: its frame, and its rows."""
-    return _Layout(table, WIDTH, inf).page(title, tuple(captions))
+    return _Layout(table, WIDTH).page(title, tuple(captions))
 
 
 class _Layout:
-    def __init__(self, table: Table, width: float, most_crossed: float = MOST_CROSSED) -> None:
+    def __init__(self, table: Table, width: float) -> None:
         self._table, self._width = table, width
         rows = table.rows
         dots = [at for at, row in enumerate(rows) if row.has_dot]
@@ -211,11 +210,10 @@ class _Layout:
             for at, row in enumerate(rows)
             if row.shapes_out
         }
-        crossed = most_crossed if len(rows) <= MOST_ROWS else inf  # more take long to untangle
+        untangles = len(rows) <= MOST_ROWS  # more take long
         around = [{*_headers(rows, at)} for at in range(len(rows))]
         near = {(one, other): len(around[one] & around[other]) for one, other in ends}
-        self._lanes = lanes_of(dots, ends, weights, crossed, near)
-        lanes = self._lanes
+        self._lanes = lanes = lanes_of(dots, ends, weights, near, untangles=untangles)
         self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
         self._ports = {
             at: cut(_ranges(numbers), PORT_WIDTH, 10, bold=True)
