@@ -55,7 +55,8 @@ LEAST_NAMES: Final = 190
 BETWEEN_RUNS: Final = "\u00a0|\u00a0"
 
 MARKS: Final[dict[ExtremeKind, tuple[str, str, str]]] = {
-    "smallest": ("▼", "smallest", "Smallest gradient"),
+    "smallest": ("▼", "smallest", "Smallest gradient of a row"),
+    "inside": ("", "", "Smallest of all"),
     "largest": ("▲", "largest", "Largest gradient of a row"),
     "layer": ("■", "largest layer", "Largest layer"),
 }
@@ -861,16 +862,16 @@ def extremes_text(table: Table) -> str:
     >>> from gradstep_viz.flow.rows import Extreme
     >>> small = Extreme("smallest", 0, "fc1", Size(0.001))
     >>> extremes_text(Table([], [], (small, Extreme("layer", 0, "fc2", None, 4096))))
-    'Smallest gradient ▼: 0.001 at fc1. Largest layer ■: fc2, 4.1 k parameters.'
+    'Smallest gradient of a row ▼: 0.001 at fc1. Largest layer ■: fc2, 4.1 k parameters.'
     """
     texts = []
     for one in table.extremes:
-        sign, _, title = MARKS[one.kind]
+        title = " ".join(filter(None, (MARKS[one.kind][2], MARKS[one.kind][0])))
         if one.size is not None:
-            texts.append(f"{title} {sign}: {size_text(one.size)} at {one.where}.")
+            texts.append(f"{title}: {size_text(one.size)} at {one.where}.")
             continue
         more = f" (as {one.ties} more)" if one.ties else ""
-        texts.append(f"{title} {sign}: {one.where}{more}, {count(one.parameters)} parameters.")
+        texts.append(f"{title}: {one.where}{more}, {count(one.parameters)} parameters.")
     if table.shared:
         texts.append(f"Shared weights: {_shared_text(table.shared)}.")
     return " ".join(texts)

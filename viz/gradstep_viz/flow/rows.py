@@ -36,12 +36,12 @@ MOST_INPUTS: Final = 8
 MOST_OPS: Final = 4
 MOST_NAMES: Final = 2
 MOST_INSIDE: Final = 8
-EXTREMES: Final[tuple[ExtremeKind, ...]] = ("smallest", "largest")
 LEAST_DIFFERENT: Final = 3
 """Of fewer sizes anyone sees which is the smallest."""
 
 RowKind = Literal["row", "header", "input"]
-ExtremeKind = Literal["smallest", "largest", "layer"]
+ExtremeKind = Literal["smallest", "inside", "largest", "layer"]
+"""``inside`` is a gradient that is smaller than all that rows show."""
 Tone = Literal["", "warn", "alert"]
 _TONES: Final[tuple[Tone, ...]] = ("", "warn", "alert")
 
@@ -862,7 +862,7 @@ class _Writer:
             (self._place[unit], self._round[unit])
             for unit, sources in enumerate(self._units.inputs)
             for source in sources
-            if self._place[source] != self._place[unit]
+            if (self._place[source], self._round[source]) != (self._place[unit], self._round[unit])
         }
         rounds: dict[tuple[int, int], set[int]] = {}  # in which a row reads a leaf
         for unit, leaves in facts.read.items():
@@ -1021,8 +1021,8 @@ class _Writer:
         return self._graph.sources.get(self._units.node(row.units[-1])) if row.units else None
 
     def _extreme_gradients(self) -> Iterator[Extreme]:
-        """Yield where the gradient of the result of an op is smallest, but for 0, of several one
-        that a row shows, and the largest gradient that a row shows."""
+        """Yield the smallest gradient that a row shows, but for 0, and the largest; and the
+        smallest of all ops, where no row shows it."""
         facts, place, mains = self._facts, self._place, self._facts.ops.heads.mains
         outs = (self._outs[one] for row in self._rows if row.kind == "row" for one in row.rounds)
         shown = {mains[unit] for unit in outs if unit >= 0}
@@ -1034,12 +1034,16 @@ class _Writer:
         ]  # fmt: skip
         if len({rms for rms, _, _ in known}) < LEAST_DIFFERENT:
             return
-        ends = min(known), max(known, key=lambda one: (not one[1], one[0], -one[2]))
-        for kind, (_, hidden, unit) in zip(EXTREMES, ends, strict=True):
+        seen = [one for one in known if not one[1]] or known
+        ends: list[tuple[ExtremeKind, tuple[float, bool, int]]]
+        ends = [("smallest", min(seen)), ("largest", max(seen, key=lambda one: (one[0], -one[2])))]
+        if min(known) < ends[0][1] and min(known)[0] < ends[0][1][0]:
+            ends.insert(1, ("inside", min(known)))
+        for kind, (_, hidden, unit) in ends:
             row = self._rows[place[unit]]
-            if hidden:
-                row.hidden += (kind,)
-            yield Extreme(kind, place[unit], self._where(row, unit), facts.gradients[unit])
+            is_row = not hidden and row.path and len(row.rounds) == 1
+            where = self._called(row.path) if is_row else self._where(row, unit)
+            yield Extreme(kind, place[unit], where, facts.gradients[unit])
 
     def _where(self, row: Row, unit: int) -> str:
         """Say which op of the program a unit is: the module, the variable or the op, the round."""
@@ -1070,7 +1074,7 @@ class _Writer:
                 if self._users[leaf][0] is row:
                     layers[layer] += prod(self._facts.leaves[leaf].shape or ())
                     rows.setdefault(layer, at)
-        if len(layers) < LEAST_DIFFERENT:
+        if len(layers) < 2:
             return None
         layer, most = max(layers.items(), key=lambda one: one[1])
         ties = sum(one == most for one in layers.values()) - 1
@@ -1080,7 +1084,11 @@ class _Writer:
         """Let rows know what is the most in them, and headers when they are closed."""
         for one in extremes:
             row = self._rows[one.row]
+            if one.kind == "inside":
+                continue
             row.extremes += (one.kind,)
+            if one.kind == "layer" and one.parameters not in (row.each, row.parameters):
+                row.hidden += (one.kind,)
             while row.header >= 0:
                 row = self._rows[row.header]
                 if row.closed is not None:
