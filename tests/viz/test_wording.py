@@ -199,3 +199,17 @@ def test_ops_at_one_line_go_by_the_variable_that_holds_their_result(engine: str)
         code += f"u_{at} = ({'x' if not at else f'u_{at - 1}'}.{op}() * {at + 2}).neg()\n"
     titles = titles_of(f"{code}u_17.sum().backward()\n", 21, engine)
     assert {f"u_{at}" for at in range(18)} <= set(titles)
+
+
+def test_the_round_that_is_open_is_a_typical_one() -> None:
+    code = """
+import torch
+w = torch.ones(3, requires_grad=True)
+h = None
+for t in range(20):
+    a = w if h is None else h * w
+    h = a.tanh().sin().cos()
+h.sum().backward()
+"""
+    assert "t = 1" in titles_of(code, 10)[-1]
+    assert "t = 0" in titles_of(code, 10)

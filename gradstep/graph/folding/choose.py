@@ -122,15 +122,22 @@ def _open_levels(
     opened: dict[Key, list[Item]] = {}
     level = _opened(Item(root), wanted)
     shown = sum(item.fold.width for item in level)
+    late = set[Key]()  # rounds unlike all others, which open after a typical one
     while level:
-        alike: dict[tuple[bool, int], list[Item]] = {}
+        alike: dict[tuple[bool, bool, int], list[Item]] = {}
+        loops = {one.fold.scope for one in level if one.fold.kind == "loop" and one.like is None}
+        waiting = []
         for item in level:
             forced = _must_open(item, options, wanted)
-            if forced or _may_open(item, options):
-                alike.setdefault((not forced, item.fold.signature), []).append(item)
-        level = []
+            if item.fold.kind == "iteration" and item.fold.scope in loops and not forced:
+                late.add(item.key)
+                waiting.append(item)
+            elif forced or _may_open(item, options):
+                key = not forced, item.key in late, item.fold.signature
+                alike.setdefault(key, []).append(item)
+        level = waiting
         costs = {key: sum(_price(one, wanted) for one in items) for key, items in alike.items()}
-        for key in sorted(alike, key=lambda key: (key[0], costs[key])):
+        for key in sorted(alike, key=lambda key: (*key[:2], costs[key])):
             if not key[0] or shown + costs[key] <= options.budget:
                 shown += costs[key]
                 for item in alike[key]:
