@@ -59,15 +59,7 @@ for step in range(200):
     loss = nn.functional.cross_entropy(logits, batch[:, 1:].flatten())
     optimizer.zero_grad(); loss.backward(); optimizer.step()
 """
-SMALL = """\
-import torch
-torch.manual_seed(0)
-net = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.Tanh(), torch.nn.Linear(16, 1))
-opt = torch.optim.SGD(net.parameters(), 0.01); x = torch.rand(16, 8)
-for _ in range(10_000):
-    opt.zero_grad(); net(x).pow(2).mean().backward(); opt.step()
-"""
-SCRIPTS = {"a transformer, steps of 40 ms": TRANSFORMER, "a small net, steps of 0.2 ms": SMALL}
+SCRIPTS = {"a transformer, steps of 40 ms": TRANSFORMER}
 
 
 def seconds(command: list[str], folder: str) -> float:

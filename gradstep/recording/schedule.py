@@ -141,6 +141,8 @@ class Account:
         budget = self.schedule.budget
         if budget is None:
             return True
+        if self._spent + seconds > (budget - 1) * (self._ran + self._traced):
+            return False  # whatever a step takes plainly
         steps, own = self._steps_traced, 0.0
         if len(self._plain) >= _ENOUGH:  # nearly all of them: one may have been a validation
             usual = fmean(sorted(self._plain)[: int(0.9 * len(self._plain))])

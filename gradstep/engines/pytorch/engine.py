@@ -181,12 +181,14 @@ class TorchNumbers:
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
         origin = tensor.origin if tensor.number is None else tensor.number
-        if not isinstance(origin, torch.Tensor) or not is_single(origin):
+        if not isinstance(origin, torch.Tensor):
             return None
-        if not is_small(origin):
-            return describe(origin)
         with unobserved():
-            return statistics.of_number(TensorBase.item(origin))
+            if TensorBase.numel(origin) != 1:
+                return None
+            if is_small(origin):
+                return statistics.of_number(TensorBase.item(origin))
+        return describe(origin)
 
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
         return array_of(gradient) if isinstance(gradient, torch.Tensor) else None

@@ -7,7 +7,7 @@ read, and that nobody changed in between, is copied once.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, wraps
 from typing import Any, Final, NamedTuple
@@ -23,6 +23,7 @@ from gradstep.engines.pytorch.private import (
     functions_disabled,
     grad_enabled,
     schema_of,
+    sequence_nr_of,
     skip_code,
     uncompiled,
     unobserved,
@@ -126,6 +127,11 @@ class Inputs:
     def dropped(self, number: int) -> bool:
         """Return whether what made node ``number`` was kept once."""
         return number <= self._dropped
+
+    def forget(self, nodes: Iterable[Any]) -> None:
+        """Let go of what made some nodes of PyTorch, which are freed."""
+        for node in nodes if self._calls else ():
+            self._calls.pop(sequence_nr_of(node), None)
 
     def op(self, numbers: range, op: Any, args: Any, kwargs: Any) -> None:
         """Keep what ``op`` is called with, which made one of the nodes ``numbers``."""

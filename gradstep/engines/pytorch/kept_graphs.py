@@ -45,6 +45,8 @@ def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
     nodes = [node for node in nodes if not hasattr(node, "variable")]
     if not nodes:
         return
+    if origins is not None and origins.recorder is not None:
+        origins.recorder.inputs.forget(nodes)
     line = Source(*call.line) if whole and call.line is not None else None
     if line is not None and origins is not None:
         origins.freed(max(map(sequence_nr_of, nodes)), line)

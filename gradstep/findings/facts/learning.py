@@ -37,6 +37,7 @@ class Learning(Fact):
         self.reached: set[str] = set()
         self._leaves: dict[int, ref[Any]] = {}
         self._names = Names()  # of the last call that was looked at closely
+        self._last: list[ref[Any]] = []  # the leaves of the last call
 
     def read(self, run: Run) -> None:
         for group in run.training.groups:
@@ -54,9 +55,15 @@ class Learning(Fact):
             reached = [look.engine.reading.user_tensor(tensor) for tensor in look.call.inputs]
         else:
             reached = list(look.reached)
+        if len(reached) == len(self._last) and all(
+            known() is leaf for known, leaf in zip(self._last, reached, strict=True)
+        ):
+            return  # as nearly always
         self.reached.update(filter(None, map(self._names.of, reached)))
         # an input may be a GradientEdge, which is no tensor
-        self._leaves.update((id(leaf), ref(leaf)) for leaf in reached if is_tensor(leaf))
+        leaves = [leaf for leaf in reached if is_tensor(leaf)]
+        self._last = list(map(ref, leaves))
+        self._leaves.update(zip(map(id, leaves), self._last, strict=True))
 
     def closely(self, look: Look) -> None:
         names = self._names = look.names
