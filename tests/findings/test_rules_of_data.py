@@ -44,6 +44,14 @@ CAUSAL = ".masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf'))"
 ADVANTAGE = "a = (y.float() - net(x)[:, COLUMNS]).detach(); loss = (net(x)[:, 0] * a).mean()"
 WRITTEN = "h = net(x) * 2; CHANGE; loss = h.square().mean()"
 SWAPPED = "x = x.view(8, 2, 3).CHANGE.flatten(1); loss = F.cross_entropy(net(x), y)"
+BY_ROWS = """q = net(x).view(8, 2, 2)ORDER; w = (q @ q.transpose(1, 2)).softmax(-1) @ q
+    loss = F.cross_entropy(wORDER.flatten(1), y)"""
+ONE_BY_ONE = """r = nn.GRU(6, 4, batch_first=True)(x.unsqueeze(DIM))[0].squeeze(DIM)
+    loss = F.cross_entropy(r + net(x), y)"""
+ALONG = """c = nn.Conv1d(6, 4, 3, padding=1)(CHANGE
+    loss = F.cross_entropy(c + net(x), y)"""
+PLACES = """h = net(x)[:, :, None] * torch.ones(5) + nn.Parameter(torch.rand(64, 1, 5))SLICE
+    loss = F.cross_entropy(h.sum(2), y)"""
 ITEMS = "a = data @ torch.ones(6, 4); i = torch.randperm(48)[:8]; x = data[i]; "
 ROWS = """at = range(START, START + 8); rows = [data[i] for i in at]; CHANGE
     a = data.sum(1); x = torch.stack(rows); t = torch.stack([a[i] for i in at])
@@ -60,6 +68,11 @@ VIEWS = """first = torch.stack([*x, *x]); z = OTHER; second = torch.stack([*z, *
 PAIRS: list[tuple[str, str, str]] = [
     ("rows-mixed", SPLIT.replace("ORDER", "").replace("LAST", "[:, -1]"),
      SPLIT.replace("ORDER", ".transpose(0, 1)").replace("LAST", "[-1]")),
+    ("rows-mixed", BY_ROWS.replace("ORDER", ".transpose(0, 1)"), BY_ROWS.replace("ORDER", "")),
+    ("rows-mixed", ONE_BY_ONE.replace("DIM", "0"), ONE_BY_ONE.replace("DIM", "1")),
+    ("rows-mixed", ALONG.replace("CHANGE", "x.T[None])[0].T"),
+     ALONG.replace("CHANGE", "x[:, :, None])[:, :, 0]")),
+    ("rows-mixed", PLACES.replace("SLICE", "[:8]"), PLACES.replace("SLICE", "[0]")),
     ("not-transposed", SWAPPED.replace("CHANGE", "reshape(8, 3, 2)"),
      SWAPPED.replace("CHANGE", "transpose(1, 2)")),
     ("sees-target", ATTENTION.replace("MASK", ""), ATTENTION.replace("MASK", CAUSAL)),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.contract.op_records import IN_PLACE, OpRecord, Origin, Record, reachable
-from gradstep.findings.facts.repeated import numbers_at, shape_of
+from gradstep.findings.facts.repeated import is_data, numbers_at, shape_of
 from gradstep.recording.look import Look
 
 Places = NDArray[np.int64]
@@ -29,6 +29,16 @@ class Items(NamedTuple):
     data: Record
     long: int
     rows: Places
+
+
+def inputs_of(look: Look) -> list[Origin]:
+    """Return the data that ops with a gradient are given."""
+    given: dict[Origin, None] = {}
+    for record in look.records:
+        for each in record.inputs if isinstance(record, OpRecord) and record.requires_grad else ():
+            if isinstance(each, tuple) and is_data(each) and shape_of(each):
+                given[each] = None
+    return list(given)
 
 
 def places(look: Look, origin: Origin) -> Places | None:

@@ -11,12 +11,11 @@ import numpy as np
 
 from gradstep.contract.op_records import OpRecord, Origin, Record
 from gradstep.findings.facts import Fact, Facts, Forward, Numbers
-from gradstep.findings.facts.provenance import CHANGING, Items, Places, items, places
+from gradstep.findings.facts.provenance import CHANGING, Items, Places, inputs_of, items, places
 from gradstep.findings.facts.repeated import (
     Repeated,
     called,
     compared,
-    is_data,
     numbers_at,
     past_views,
     rule_of,
@@ -87,7 +86,7 @@ class Apart(Repeated):
 
     def find(self, look: Look) -> Iterator[Reason]:
         targets = [target for _, _, target in compared(look)]
-        given = _inputs(look, {origin[0] for origin in targets})
+        given = [each for each in inputs_of(look) if each[0] not in {one[0] for one in targets}]
         for target in dict.fromkeys(targets):
             shape = shape_of(target)
             if not shape or shape[0] < _ROWS:
@@ -95,21 +94,6 @@ class Apart(Repeated):
             inputs = [each for each in given if shape_of(each)[0] == shape[0]]
             yield from _apart(look, target, inputs)
             yield from _among(look, target, inputs)
-
-
-def _inputs(look: Look, targets: set[object]) -> list[Origin]:
-    """Return the data that an op with a gradient is given, but for targets."""
-    given: dict[Origin, None] = {}
-    for record in look.records:
-        for each in record.inputs if isinstance(record, OpRecord) and record.requires_grad else ():
-            if (
-                isinstance(each, tuple)
-                and is_data(each)
-                and each[0] not in targets
-                and shape_of(each)
-            ):
-                given[each] = None
-    return list(given)
 
 
 def _apart(look: Look, target: Origin, inputs: list[Origin]) -> Iterator[Reason]:
@@ -212,7 +196,7 @@ class Batches(Fact):
                     maker.number, known.long, tuple(known.rows.tolist()), called(look, target)
                 )
                 self.by_line.setdefault(op.source, []).append(batch)
-        used = {each.data for one in _inputs(look, set()) if (each := items(look, one)) is not None
+        used = {each.data for one in inputs_of(look) if (each := items(look, one)) is not None
                 and len(each.rows) < each.long}  # fmt: skip
         for record in look.records if used else ():
             if record.number > self._last and _changes(record):

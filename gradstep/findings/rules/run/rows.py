@@ -10,6 +10,8 @@ from typing import Any, Final
 from gradstep.capturing.statement import operation_at
 from gradstep.contract.module_paths import joined, named_modules
 from gradstep.contract.op_records import OpRecord, Origin
+from gradstep.findings.facts.batch_rows import Mixed, lies
+from gradstep.findings.facts.provenance import inputs_of, items
 from gradstep.findings.facts.repeated import (
     RANDOM,
     Repeated,
@@ -27,6 +29,7 @@ from gradstep.recording.look import Look
 
 _RECURRENT: Final = ("GRU", "LSTM", "RNN")
 _RESHAPES: Final = ("view", "reshape", "_unsafe_view", "unsafe_view")
+_ROWS: Final = 4
 _WRITTEN: Final = ("reshape", "view")
 
 
@@ -55,6 +58,41 @@ class AlongRows(Reason):
 
     def fix(self) -> tuple[Fix, ...]:
         return with_argument(self.other, self.kind, "batch_first", "True")
+
+
+@dataclass(frozen=True)
+class RowsMixed(Reason):
+    """What is compared with the targets, one for each row, depends on other rows: since the op
+    ``called`` so, of ``module``."""
+
+    code = "rows-mixed"
+    keeps_loss = False
+    blames_line = True
+    other_is = "compared at"
+    called: str
+    module: str
+    by_place: bool
+    rows: int = field(compare=False)
+
+    def text(self) -> str:
+        where = f" of {self.module}" if self.module else ""
+        if self.by_place:
+            return (
+                f"{self.called}{where} gives each of the {self.rows} rows of the batch parameters "
+                "of its own, by its place there, which is a matter of chance"
+            )
+        return (
+            f"{self.called}{where} runs along the {self.rows} rows of the batch, which are items "
+            "in random order: the output of each depends on the others that happen to be there"
+        )
+
+    def remedy(self) -> str:
+        if self.by_place:
+            return "choose them by another dimension: self.pos[:, : x.size(1)]"
+        return (
+            "look at which dimension is the batch: batch_first=True for attention and recurrent "
+            "modules, unsqueeze(1) and not unsqueeze(0), or another dim"
+        )
 
 
 @dataclass(frozen=True)
@@ -95,6 +133,7 @@ class Rows(Repeated):
     share = 0.5  # a batch may have been made while nothing was traced
 
     def find(self, look: Look) -> Iterator[Reason]:
+        yield from _mixed(look)
         rows = {shape_of(target)[0] for _, _, target in compared(look) if shape_of(target)}
         for record in look.records:
             if not isinstance(record, OpRecord) or not record.inputs:
@@ -106,6 +145,38 @@ class Rows(Repeated):
                 yield from _along(look, given, record, rows)
             elif record.name in _RESHAPES:
                 yield from _reshaped(given, record, rows)
+
+
+def _mixed(look: Look) -> Iterator[Reason]:
+    """Yield the op that mixes items of data, which are in no order, where what comes of it is
+    compared with a target for each."""
+    given = [each for each in inputs_of(look) if _is_shuffled(look, each)]
+    for op, prediction, target in compared(look):
+        shape = shape_of(target)
+        inputs = [each for each in given if shape and shape_of(each)[0] == shape[0]]
+        if not inputs or shape[0] < _ROWS:
+            continue
+        lie = lies(look.records, inputs, shape[0]).get(prediction)
+        if isinstance(lie, Mixed):
+            module = look.names.scope(lie.since.scope)
+            yield RowsMixed(
+                lie.since.name,
+                module,
+                lie.by_place,
+                shape[0],
+                source=lie.since.source,
+                other=op.source,
+            )
+            return
+
+
+def _is_shuffled(look: Look, given: Origin) -> bool:
+    """Return whether the rows are items of data in another order, or a loader has joined them."""
+    known, maker = items(look, given), past_views(given)[0]
+    if known is None or known.long <= len(known.rows):
+        return False
+    is_joined = isinstance(maker, OpRecord) and maker.name == "stack"
+    return is_joined or bool((known.rows[1:] < known.rows[:-1]).any())
 
 
 def _along(look: Look, given: Origin, record: OpRecord, rows: set[int]) -> Iterator[Reason]:
@@ -158,11 +229,12 @@ def _reshaped(given: Origin, record: OpRecord, rows: set[int]) -> Iterator[Reaso
 
 RULES: Final = (
     Rule(rule_of(Rows), Meaning(
-        "rows-mixed", "warning", "a recurrent module runs along the rows of a batch",
-        "Its dimension 0, which is time, has the rows of the targets, and the "
-        "program takes a time from dimension 1.",
+        "rows-mixed", "warning", "the rows of a batch are mixed up",
+        "A recurrent module takes the rows of the targets for times; or an op runs along the rows, "
+        "or gives each other parameters by its place, where these are items of data in random "
+        "order, with a target for each.",
         "nn.GRU(3, 16)(x)[0][:, -1]", "nn.GRU(3, 16, batch_first=True)(x)[0][:, -1]",
-        "When the rows are one sequence, in order.",
+        "When the rows are one sequence, or attention over the items of a batch is meant.",
     ), Meaning(
         "not-transposed", "warning", "a reshape is used where dimensions should move",
         "It has the same sizes in another order, or puts the rows of the "
