@@ -565,7 +565,8 @@ class _Layout:
         texts = _texts_of(kind, row)
         needed = width_of(f"  {kind}") + 8 if kind else 0
         noted = width_of(f"  {kind} · {row.note}") + 8 if row.note else needed
-        marks = self._marks(row, (free - noted, free - needed))
+        detailed = noted + width_of(f" {row.details}") if kind and row.details else noted
+        marks = self._marks(row, (free - detailed, free - noted, free - needed))
         badge = sum(map(self._badge_width, (row.badge, *marks)))
         title = cut(row.name or row.kind_text, room - badge, bold=True)
         left = room - badge - width_of(title, bold=True) - 8
