@@ -232,8 +232,8 @@ def test_a_flight_recorder_touches_its_file_only_when_something_happens(
     capsys.readouterr()
     assert recorded("--when", "nan", "-o", "copy.gsr", calls=2) == 0
     assert capsys.readouterr().err == (
-        "gradstep: copy.gsr is not written: 2 calls ran, and none had nan; the recording that is "
-        "there is older\n"
+        "gradstep: copy.gsr is not written: 2 calls ran, and none had nan; the existing "
+        "recording is older\n"
     )
     assert Path("copy.gsr").read_bytes() == before
     assert recordings() == ["copy.gsr"]
