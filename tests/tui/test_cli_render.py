@@ -777,7 +777,7 @@ def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
 
     whole = caption()
     assert "forward ↓ · 91 ops shown as 5, 1 leaf" in whole
-    assert re.search(r"blocks\.1 … 29 +× 29 +like blocks\.0 · 87 ops", whole)
+    assert re.search(r"blocks\.1 … 29 +× 29 +like blocks\.0 · \[3\] → same · 87 ops", whole)
     assert "blocks.0 … 2 " in caption("--expand", "blocks.3")
     assert "91 ops, 1 leaf" in caption("--full")
     closed = caption("--depth", "1")
@@ -827,10 +827,10 @@ def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
     def picture(*options: str) -> str:
         return run(DEEP, "--view", "backward", "-o", "-", *options, "train.py")[1]
 
-    assert "rms ▁ 1e−6 … █ 1" in picture()
-    assert "▁" not in picture("--no-magnitude")
+    assert "rms ▄ 1e−6 … ▄▄▄▄ 1" in picture()
+    assert "▄" not in picture("--no-magnitude")
     assert 'class="legend"' not in picture()
-    assert "▁▂ rms 1e−6 …" in picture("--legend")
+    assert "▄ rms 1e−6 …" in picture("--legend")
 
 
 def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:

@@ -27,6 +27,7 @@ _ASCII = {
     "≠": "!=", "±": "+-", "≈": "~",
     "\N{NO-BREAK SPACE}": " ", "\N{REPLACEMENT CHARACTER}": "?",
     "▁": "_", "▂": ".", "▃": "-", "▄": "=", "▅": "+", "▆": "*", "▇": "#", "█": "@",
+    "░": ":",
 }  # fmt: skip
 _BESIDE = 32  # cells at the right of a terminal
 _POWER = re.compile("[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+")
