@@ -176,6 +176,26 @@ s1, s2 = made.sin(), made.cos()
 (x1 * v0).sum().backward()
 (s1 * s2).as_subclass(torch.Tensor).sum().backward()
 """
+RAISING: Final = """
+def unused():
+    torch.autograd.grad((v0.sin() * x1).sum(), [torch.ones(1, requires_grad=True)])
+def interrupted():
+    y = v0 * 1
+    watch("interrupted", y)
+    y.register_hook(interrupt)
+    y.sum().backward()
+def interrupt(g):
+    raise KeyboardInterrupt
+v1 = v0.exp()
+watch("v1", v1)
+attempt(unused)
+v2 = v1.exp()
+try: interrupted()
+except KeyboardInterrupt: tell("interrupted")
+del v1, v2
+gc.collect()
+tell("alive:", [name for name, ref in watched if ref() is not None])
+"""
 METADATA: Final = """
 def say(word, x):
     tell(word)
@@ -271,6 +291,11 @@ for n in range(3):
 @pytest.mark.parametrize(
     ("statements", "commands"),
     [
+        pytest.param(
+            RAISING,
+            [CHECK, CHECK_ALL, RECORD, FAIL_ON, DEBUG],
+            id="what a call that raised knew of dies",
+        ),
         pytest.param(
             SUBCLASS, [CHECK_ALL, FILM, RECORD_VALUES], id="a subclass is asked as often as plainly"
         ),

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 from weakref import ref
 
-from gradstep.capturing.names import Names
+from gradstep.capturing.names import Names, caller_names
 from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import numbers_of, running_of
 from gradstep.contract.protocol import Engine
@@ -124,7 +124,10 @@ class Watch(Watcher):
             gradients = carried_out(partial(running_of(call).run, call))
             return gradients if call.is_grad else True
         self.counts[call.kind], self._names = number, names
-        return self(call)
+        try:
+            return self(call)
+        finally:
+            self._names = caller_names  # what finds them holds variables of the program
 
     def may_be_skipped(self) -> bool:
         """Return whether the program may leave out the step after a pass that is not finite: it
@@ -250,9 +253,7 @@ class Watch(Watcher):
                 self._to_ask.add(line)
         for fact in self._gathered:
             fact.after(look)
-        if look.has_names:
-            with within_fence("the names of leaves"):
-                look.names.keep_leaves()
+        self._keep_leaves(look)
         return Told(facts, leaves, None)
 
     def _prepare(self, engine: Engine) -> None:
@@ -279,6 +280,19 @@ class Watch(Watcher):
             ]
 
     def _carry_out(self, look: Look) -> bool | Gradients:
+        try:
+            return self._ask_and_carry_out(look)
+        except BaseException:
+            self._keep_leaves(look)
+            raise
+
+    def _keep_leaves(self, look: Look) -> None:
+        """Keep nothing alive that came out of an op of a call, which is over."""
+        if look.has_names:
+            with within_fence("the names of leaves"):
+                look.names.keep_leaves()
+
+    def _ask_and_carry_out(self, look: Look) -> bool | Gradients:
         """Carry out a call, which may be asked why gradients are 0, and find out what it made that
         is not finite."""
         call, line, number = look.call, self._of_line, look.facts.number
