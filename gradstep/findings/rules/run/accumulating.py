@@ -86,7 +86,7 @@ def _used_again(history: History) -> int:
         and before.call.line == after.call.line
         and after.follows
         and _is_kept(before, after)
-        and (later is None or bool(later.facts.update_rms))
+        and (later is None or bool(later.follows and later.facts.update_rms))
         for (before, after), later in zip_longest(pairwise(history.seen), history.seen[2:])
     )
 
