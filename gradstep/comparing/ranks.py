@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from math import isfinite
 from statistics import median
 from typing import Final, NamedTuple, TypeVar
 
@@ -12,6 +13,7 @@ from gradstep.comparing.align import align
 from gradstep.comparing.runs import structure_differences
 from gradstep.graph import infinities
 from gradstep.graph.model import Graph
+from gradstep.graph.statistics import format_number
 from gradstep.recording.facts import CallFacts, LeafFacts
 from gradstep.recording.run import Run, graph_of
 from gradstep.records import CallKind
@@ -21,6 +23,11 @@ _SLOW: Final = 1.5
 """Times the median of the other ranks that a rank is told to be slow at."""
 _LEAST: Final = 0.5
 """Seconds of a run below which nobody minds that a rank is slow."""
+_FAR: Final = 10.0
+"""Times the losses of other ranks, and its own before, that the loss of a rank is told at."""
+_BEFORE: Final = 10
+_FEWEST: Final = 3
+"""So many losses before have to be known."""
 _MOST: Final = 8
 Key = tuple[CallKind, int]
 H = TypeVar("H", bound=Hashable)
@@ -58,6 +65,7 @@ def compare_ranks(runs: Sequence[Run]) -> list[RankFinding]:
             _first_structure(by_rank, calls),
             *_unfinished(calls),
             *_leaves(by_rank, calls),
+            _first_loss(calls),
             _slowest(calls),
         )
         if finding is not None
@@ -183,6 +191,28 @@ def _leaves(runs: Mapping[int, Run], calls: Calls) -> Iterator[RankFinding]:
                     yield RankFinding(odd, title, what)
         if len(seen) == 2:
             return
+
+
+def _first_loss(calls: Calls) -> RankFinding | None:
+    """Return the first loss that is far from those of the other ranks, and from those that the same
+    rank had in the calls before; batches differ, so that losses that are near tell nothing."""
+    before: dict[int, deque[float]] = {rank: deque(maxlen=_BEFORE) for rank in calls}
+    for key in _common(calls):
+        losses = {
+            rank: abs(call[key].loss or 0.0)
+            for rank, call in calls.items()
+            if call[key].loss is not None and isfinite(call[key].loss or 0.0)
+        }
+        for rank, loss in losses.items():
+            others = [other for each, other in losses.items() if each != rank]
+            own = before[rank]
+            if others and len(own) >= _FEWEST and loss > _FAR * max(median(others), *own, 0.0):
+                theirs = format_number(median(others))
+                what = f"its loss is {format_number(loss)}, and {theirs} on other ranks"
+                return RankFinding((rank,), calls[rank][key].title, what)
+        for rank, loss in losses.items():
+            before[rank].append(loss)
+    return None
 
 
 def _slowest(calls: Calls) -> RankFinding | None:

@@ -87,6 +87,8 @@ class SentNotFinite(NotFinite):
         values: what the node was given there, and ``numbers`` the same as its rule names them.
         formula: that rule.
         so: what of the pass is not finite for that.
+        saved_nan: whether NaN is in a value that the forward pass saved already.
+        call: what ``--call`` takes, where the values of the forward pass were not described.
     """
 
     keeps_loss = False
@@ -97,6 +99,20 @@ class SentNotFinite(NotFinite):
     formula: str
     so: GradientsNotFinite | None
     advice: Reason
+    saved_nan: bool = False
+    call: str = field(default="", compare=False)
+
+    @property
+    def began(self) -> Began:
+        return "at_or_before" if self.saved_nan else "at"
+
+    @property
+    def finds(self) -> str:
+        is_known = self.began == "at" or not self.call
+        return "" if is_known else self.program.command(f"check --call {self.call}")
+
+    def of_call(self, call: str) -> SentNotFinite:
+        return replace(self, call=call)
 
     def text(self) -> str:
         where = f", where {_equations(self.values)}" if self.values else ""
@@ -109,10 +125,12 @@ class SentNotFinite(NotFinite):
         return f"the gradient that {self.address} sends on is {self.amount}{where}{so}"
 
     def remedy(self) -> str:
+        if self.finds:
+            return f"{self.finds} finds where the nan of the forward pass began"
         return self.advice.remedy()
 
     def fix(self) -> tuple[Fix, ...]:
-        return self.advice.fix()
+        return () if self.finds else self.advice.fix()
 
     def details(self) -> str:
         if not self.formula or not self.numbers:
@@ -344,11 +362,13 @@ def _of_trigger(session: PassSession, trigger: Trigger, trouble: GradientsNotFin
             stem, is_negative=bool(first) and first[0] < 0, is_half=gradient.dtype == "float16",
             source=source,
         )  # fmt: skip
+    kept = [saved.value for saved in session.detail(index).saved if saved.value is not None]
+    saved_nan = any(value.statistics.nans for value in kept)
     return SentNotFinite(
         amount_of(known, known.trouble, gradient.array if gradient.has_numbers else None), equal,
         tuple((operand(source, stem, name), number) for name, number in inputs or results),
         tuple(there),
-        session.graph.node(index).formula, so, advice,
+        session.graph.node(index).formula, so, advice, saved_nan,
     ).at_node(session.graph, index)  # fmt: skip
 
 

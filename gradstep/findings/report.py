@@ -71,7 +71,7 @@ from gradstep.guest.versions import versions
 from gradstep.recording.facts import UNNAMED, CallFacts
 from gradstep.recording.reading import FileRun
 from gradstep.recording.run import graph_of
-from gradstep.text import plural
+from gradstep.text import listed, plural
 
 if TYPE_CHECKING:
     from gradstep.recording.run import Run
@@ -539,7 +539,7 @@ def report_on_recording(
     left_out = [*_incomplete(facts), *(NotSeen("recording", note) for note in run.notes)]
     codes = {rule.code for rule in unable}.difference(able)
     bad = [code for code in sorted(codes) if MEANINGS[code].severity != "info"]
-    left_out += [NotSeen("codes", f"what is {', '.join(bad)}", len(bad))] if bad else []
+    left_out += [NotSeen("codes", f"what is {listed(bad, 8)}", len(bad))] if bad else []
     raised = next((_raised_in(call) for call in reversed(calls) if call.error), None)
     return Report(
         target, tuple(findings), len(calls),
@@ -681,8 +681,11 @@ def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFac
     for finding in findings:
         if finding.is_bad and isinstance(finding.reason, InCall):
             return finding.reason.shows
+        is_open = isinstance(finding.reason, NotFinite) and finding.reason.finds
+        if finding.is_bad and is_open:
+            return str(is_open)
         if finding.is_bad and isinstance(finding.reason, NotFinite) and not finding.leaves:
-            return finding.reason.finds or program.command("debug --fail-on nan,inf")
+            return program.command("debug --fail-on nan,inf")
         name = next((leaf for leaf in finding.leaves if " " not in leaf), "")
         if finding.is_bad and name:
             named = _named(calls, [finding], ()).get(finding.call)

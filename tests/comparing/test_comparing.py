@@ -29,6 +29,7 @@ from gradstep.recording.schedule import Schedule
 from gradstep.recording.watcher import Watcher
 from gradstep_tui.commands.diff import session_beside
 from gradstep_tui.errors import Failure
+from tests.viz.runs import run_of
 
 EVERY = CallSelector(None, ("backward", "grad"))
 OPS = ("sin", "tanh", "sigmoid", "exp", "mul", "add")
@@ -345,3 +346,24 @@ def test_ranks_that_made_no_call_are_named(torch: ModuleType) -> None:
     assert [str(finding) for finding in compare_ranks(runs)] == [
         "ranks 0, 1: made no call of backward() or autograd.grad()"
     ]
+
+
+@pytest.mark.parametrize(("far", "told"), [(50.0, True), (5.0, False)])
+def test_a_loss_far_from_those_of_other_ranks_is_told(far: float, told: bool) -> None:
+    def losses(rank: int) -> MemoryRun:
+        def loss(call: int) -> float:
+            return far if rank and call >= 8 else 0.7
+
+        run = run_of(["w"], 12, lambda leaf, call: [1.0], loss=loss)
+        run.header = replace(run.header, rank=rank, size=2)
+        return run
+
+    assert [str(finding) for finding in compare_ranks([losses(0), losses(1)])] == [
+        "rank 1: backward() call 8: its loss is 50, and 0.7 on other ranks"
+    ] * told
+    assert compare_ranks([losses(1), replace_rank(losses(1), 0)]) == []  # on all of them
+
+
+def replace_rank(run: MemoryRun, rank: int) -> MemoryRun:
+    run.header = replace(run.header, rank=rank)
+    return run

@@ -248,6 +248,7 @@ def calls_of(target: Target, arguments: list[str]) -> list[InterceptedCall]:
     calls: list[InterceptedCall] = []
 
     def note(found: InterceptedCall) -> bool:
+        assert found.names  # which can be found as long as the call lasts
         calls.append(found)
         return False
 

@@ -123,7 +123,7 @@ def test_a_verified_fix_is_made_in_the_file(
     out, err = capfd.readouterr()
     assert "\n  fix: safe, verified\n" in out
     assert "in a copy of" in err
-    assert err.endswith("gradstep: made 1 fix\n")
+    assert err.endswith("gradstep: made 1 fix in train.py\n")
     assert path.read_text() == before.replace("(6, 4))", "(6, 4)).squeeze(1)")
     assert path.stat().st_mode & 0o777 == 0o640
     assert main(["check", "train.py"]) == 0

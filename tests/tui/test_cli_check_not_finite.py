@@ -4,6 +4,7 @@ engines; what a gradient scaler skips is a note, unless it skips everything."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -359,3 +360,33 @@ def test_a_scaler_is_known_where_hooks_forbid_another_pass(check: Check) -> None
 def scaled(size: int, start: str, expression: str) -> str:
     script = SCALED.replace("SIZE", str(size)).replace("START", start)
     return script.replace("EXPRESSION", expression)
+
+
+HIDDEN_IN_A_MASK = """\
+import LIBRARY as torch
+from LIBRARY import nn
+torch.manual_seed(0)
+net, head = nn.Linear(4, 3), nn.Linear(3, 1)
+opt = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.01)
+for step in range(1, 40):
+    x = torch.randn(5, 4)
+    mask = torch.zeros(5, 3, dtype=torch.bool)
+    mask[0] = step == 37
+    y = head(net(x).masked_fill(mask, float("-inf")).softmax(1))
+    opt.zero_grad()
+    torch.where(mask[:, :1], 0.0, y).sum().backward()
+    opt.step()
+"""
+
+
+def test_where_the_forward_pass_had_it_the_next_command_looks_there(check: Check) -> None:
+    """The loss leaves it out, and the call was not looked at closely: the gradient alone tells."""
+    code, printed = check(HIDDEN_IN_A_MASK)
+    assert code == 5
+    assert "the gradient that head/addmm:1 sends on is nan" in printed
+    (command,) = set(re.findall(r"gradstep (check --call 37 train\.py)", printed))
+    assert f"next: gradstep {command}" in printed
+    assert f"remedy: gradstep {command} finds where the nan of the forward pass began" in printed
+    code, printed = check(HIDDEN_IN_A_MASK, "--call", "37")
+    assert code == 5
+    assert "masked_fill(mask, -1e9)" in printed

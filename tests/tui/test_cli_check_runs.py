@@ -684,8 +684,7 @@ def test_a_recording_tells_what_its_facts_show(check: Check, code: str) -> None:
     found, printed = check(script, target="run.gsr")
     assert found == 5
     assert f"warning [{code}]" in printed
-    assert "not looked at: what is " in printed
-    assert "cut, data-changed, data-written, derivative" in printed
+    assert re.search(r"not looked at: what is aliased, .* and \d+ more", printed)
     assert check(HEALTHY)[0] == 0
 
 

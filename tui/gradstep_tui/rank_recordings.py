@@ -43,7 +43,8 @@ def compared(paths: Sequence[Path]) -> list[RankFinding]:
 
 def text_of(findings: Sequence[RankFinding], count: int) -> str:
     """Say what ``count`` ranks do differently, one line each."""
-    return "\n".join(map(str, findings)) or f"{plural(count, 'rank')}: all do the same"
+    compared = "graphs, losses, parameters, gradients and times are alike"
+    return "\n".join(map(str, findings)) or f"{plural(count, 'rank')}: {compared}"
 
 
 def json_of(findings: Sequence[RankFinding], count: int) -> str:

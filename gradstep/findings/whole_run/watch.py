@@ -315,7 +315,11 @@ class Watch(Watcher):
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add(line)
-            self._take(title, passed.reasons)
+            option = look.facts.option
+            self._take(
+                title,
+                [each if self._is_traced else each.of_call(option) for each in passed.reasons],
+            )
             is_bad = any(Finding(reason).is_bad for reason in passed.reasons)
         if is_bad and not (passed.finite or call.is_grad):
             self.trouble = _in(title)

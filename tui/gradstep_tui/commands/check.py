@@ -20,7 +20,6 @@ from gradstep.program.run import Failure as ProgramFailure
 from gradstep.program.run import refuse_arguments
 from gradstep.program.target import Target, parse_target
 from gradstep.program.watching import EVERY, report_on_file
-from gradstep.text import plural
 from gradstep_tui import output
 from gradstep_tui.command_line import TargetParser
 from gradstep_tui.commands.check_fixes import NO_FIX, diff_of, make, tried
@@ -119,8 +118,8 @@ def run(options: argparse.Namespace) -> int:
         took = time.monotonic() - begun
         report = tried(report, target, options.arguments, took, _looking_as(options))
     code = _show(report, target, options, failure, destination)
-    if options.fix and (count := make(report)):
-        output.say(f"made {plural(count, 'fix', 'fixes')}")
+    if options.fix and (told := make(report)):
+        output.say(told)
     return code
 
 

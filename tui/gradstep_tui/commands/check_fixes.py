@@ -25,7 +25,7 @@ from gradstep.findings.patches import agreeing, by_file, fixed, is_as_run, patch
 from gradstep.findings.report import Report
 from gradstep.guest.own_files import FOLDER
 from gradstep.program.target import Target
-from gradstep.text import plural
+from gradstep.text import listed, plural
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 
@@ -87,8 +87,8 @@ def tried(
     return replace(report, verdicts=verdicts)
 
 
-def make(report: Report) -> int:
-    """Make the verified fixes in the user's files, and return how many there are."""
+def make(report: Report) -> str:
+    """Make the verified fixes in the user's files, and say how many and where, "" of none."""
     fixes = [finding.fix for finding, verdict in report.verdicts.items() if not verdict]
     files = by_file([fix for several in fixes for fix in several])
     edited = [file for file in files if not is_as_run(Path(file))]
@@ -103,7 +103,8 @@ def make(report: Report) -> int:
             new.write(data)
         shutil.copymode(path, new.name)
         os.replace(new.name, path)
-    return len(fixes)
+    names = listed([portable(file, Path.cwd()) for file in files])
+    return f"made {plural(len(fixes), 'fix', 'fixes')} in {names}" if fixes else ""
 
 
 def _root(target: Target) -> Path:

@@ -27,7 +27,7 @@ from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import ARGUMENTS
 from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import ProgressLine
-from gradstep_viz.errors import NothingToDraw
+from gradstep_viz.errors import NothingToDraw, RendererUnavailable
 from gradstep_viz.extras import load_extra
 from gradstep_viz.plots import PLOT_FORMATS, WHATS, plot, plot_format
 from gradstep_viz.rendering import Rendering
@@ -107,7 +107,11 @@ def run(options: argparse.Namespace) -> int:
     format = plot_format(None if name == "-" else Path(name), options.format)
     saves = recording is not None or chooses_this_process(options.on_rank)
     if format != "txt":
-        load_extra("matplotlib")  # or the script would run in vain
+        try:
+            load_extra("matplotlib")  # or the script would run in vain
+        except RendererUnavailable as error:
+            remedy = f"{error.remedy}, or draw text: -o {stem}.txt"
+            raise RendererUnavailable(error.what, remedy=remedy) from None
     inputs = target.files() if target else [Path(options.target)]
     destination = Destination.of(
         name, "0" if recording else options.on_rank, saves, inputs,

@@ -170,15 +170,19 @@ def title_of(header: Header, calls: Sequence[CallFacts]) -> str:
 
     >>> title_of(Header(("runs/train.py", "--lr", "1")), [])
     'train.py --lr 1: no calls'
+    >>> title_of(Header(("train.py",), rank=1, size=2), [])
+    'train.py, rank 1: no calls'
     """
     words = [os.path.basename(word) if os.path.isabs(word) or not at else word
              for at, word in enumerate(header.command)]  # fmt: skip
-    name = printable(" ".join(words))
+    name = printable(" ".join(words))[:60]
+    if name and header.size > 1:
+        name += f", rank {header.rank}"
     last = calls[-1].index if calls else 0
     told = plural(len(calls), "call") if calls else "no calls"
     if calls and len(calls) < last - calls[0].index + 1:
         told += f" of {last - calls[0].index + 1:,} recorded"
-    return f"{name[:60]}: {told}" if name else told
+    return f"{name}: {told}" if name else told
 
 
 def _first(sizes: Sizes, leaves: Sequence[Leaf], what: What | None) -> list[Remark]:
