@@ -142,7 +142,7 @@ def _dead(subject: Subject, index: int, array: Any) -> Iterator[Reason]:
     others = tuple(axis for axis in range(array.ndim) if axis != 1)
     dead = int((array <= 0).all(others).sum())
     units = array.shape[1]
-    if dead < _SHARE * units or (dead < units and units < _UNITS):
+    if units == 1 or dead < _SHARE * units or (dead < units and units < _UNITS):  # 1: a hinge
         return
     what = "units" if array.ndim == 2 else "channels"
     yield DeadUnits(what, dead, units, samples).at_node(subject.graph, index)

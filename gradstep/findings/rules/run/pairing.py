@@ -48,10 +48,10 @@ class RowsApart(Reason):
 
     def text(self) -> str:
         of_input, of_target = self.items
+        targets, inputs = f"the targets {self.target}".rstrip(), f"the inputs {self.input}".rstrip()
         return (
-            f"the targets {self.target} are those of other items than the inputs {self.input}: "
-            f"row {self.row} of a batch is item {of_input:,} of {self.count:,} here, and has the "
-            f"target of item {of_target:,}"
+            f"{targets} are those of other items than {inputs}: row {self.row} of a batch is item "
+            f"{of_input:,} of {self.count:,} here, and has the target of item {of_target:,}"
         )
 
     def remedy(self) -> str:
@@ -280,7 +280,7 @@ def data_changed(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(rule_of(Apart), Meaning(
-        "rows-apart", "warning", "inputs meet the targets of other items",
+        "rows-apart", "info", "inputs meet the targets of other items",
         "Both are chosen from data of the same length, by different indices.",
         "x, y = x[torch.randperm(n)], y[torch.randperm(n)]",
         "order = torch.randperm(n)\nx, y = x[order], y[order]",
