@@ -6,8 +6,9 @@
     nox -s tests-3.13               the default tests on another Python
     nox -s light -- tests           all of them without any extra, such as SciPy
 
-`.ci/run` begins them in the order in which they stand here, two at a time. Those without an
-environment of nox's use .venv, which the README's first command makes.
+`.ci/run` begins them in the order in which they stand here, two at a time: no long one is left for
+the end, nor one that another waits for. Those without an environment of nox's use .venv, which the
+README's first command makes.
 """
 
 from __future__ import annotations
@@ -100,6 +101,15 @@ def environment(session: nox.Session) -> None:
 
 
 @nox.session(tags=["ci"])
+def light(session: nox.Session) -> None:
+    """Where gradstep loads its extras, and what a newcomer runs, with none of them installed."""
+    needed = PROJECT["project"]["optional-dependencies"]["test"]
+    tools = [requirement for requirement in needed if not requirement.startswith("gradstep[")]
+    session.install("-e", ".", *tools)
+    session.run("python", "-m", "pytest", "-q", *(session.posargs or LIGHT_TESTS))
+
+
+@nox.session(tags=["ci"])
 def lint(session: nox.Session) -> None:
     """Run ruff."""
     session.install(*nox.project.dependency_groups(PROJECT, "lint"))
@@ -119,16 +129,16 @@ def types(session: nox.Session) -> None:
     session.run(PYTHON, "-m", "mypy")
 
 
-@nox.session(venv_backend="none", tags=["ci"], requires=["environment", "torch"])
-def pytorch(session: nox.Session) -> None:
-    """The tests against the reference PyTorch."""
-    session.run(TORCH_PYTHON, "-m", "pytest", "-q", "-m", "torch and not slow", "tests")
-
-
 @nox.session(venv_backend="none", tags=["ci"], requires=["environment"])
 def docs(session: nox.Session) -> None:
     """The README's last command: the documentation."""
     run_readme(session, 4)
+
+
+@nox.session(venv_backend="none", tags=["ci"], requires=["environment", "torch"])
+def pytorch(session: nox.Session) -> None:
+    """The tests against the reference PyTorch."""
+    session.run(TORCH_PYTHON, "-m", "pytest", "-q", "-m", "torch and not slow", "tests")
 
 
 @nox.session(venv_backend="none", tags=["ci"], requires=["docs"])
@@ -137,15 +147,6 @@ def documents(session: nox.Session) -> None:
     marked = "(documents or slow) and not torch"
     site = {"GRADSTEP_SITE": str(ROOT / "site")}
     session.run(PYTHON, "-m", "pytest", "-q", "-m", marked, env=site)
-
-
-@nox.session(tags=["ci"])
-def light(session: nox.Session) -> None:
-    """Where gradstep loads its extras, and what a newcomer runs, with none of them installed."""
-    needed = PROJECT["project"]["optional-dependencies"]["test"]
-    tools = [requirement for requirement in needed if not requirement.startswith("gradstep[")]
-    session.install("-e", ".", *tools)
-    session.run("python", "-m", "pytest", "-q", *(session.posargs or LIGHT_TESTS))
 
 
 @nox.session(venv_backend="none", tags=["all"], requires=["torch", "docs"], allow_parallel=False)

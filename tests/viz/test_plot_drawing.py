@@ -230,7 +230,7 @@ def test_a_plot_is_drawn_in_characters_without_matplotlib(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("width", [20, 60, 200])
 def test_a_plot_in_characters_fits_its_width(width: int) -> None:
-    run = run_of([f"layer.{n}.weight" for n in range(300)], 500, lambda leaf, call: [leaf + call])
+    run = run_of([f"layer.{n}.weight" for n in range(99)], 250, lambda leaf, call: [leaf + call])
     lines = plot(run, format="txt", width=width).text.splitlines()
     assert max(map(len, lines)) <= max(width, 80)
     assert len(lines) < 80
