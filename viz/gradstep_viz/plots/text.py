@@ -21,12 +21,12 @@ from gradstep_viz.plots.shading import Shading
 from gradstep_viz.plots.sizes import Numbers, State
 
 LEFT: Final = 26
-"""Cells for the names of leaves and the numbers of an axis."""
+"""The most cells for the names of leaves and the numbers of an axis."""
 RIGHT: Final = 12
 """Cells for the last size of a leaf."""
 MOST_ROWS: Final = 60
 _HIGH: Final = 6
-_FEWEST: Final = 20
+_FEWEST: Final = 8
 _MARKS: Final = {
     State.NAN: ("N", "NaN"),
     State.INF: ("I", "Inf"),
@@ -40,33 +40,38 @@ JUMP: Final = "^"
 
 def most_columns(width: int) -> int:
     """Return how many columns a plot has in so many cells."""
-    return max(width - LEFT - RIGHT, _FEWEST)
+    return max(width - _left(width) - RIGHT, _FEWEST)
+
+
+def _left(width: int) -> int:
+    """Return how many of so many cells names and numbers have: fewer on a narrow terminal."""
+    return max(min(LEFT, width // 3), 12)
 
 
 def draw_text(contents: Contents, width: int) -> str:
     """Draw a plot whose contents have at most :func:`most_columns` of ``width``."""
-    each = max(most_columns(width) // len(contents.columns), 1)
+    left, each = _left(width), max(most_columns(width) // len(contents.columns), 1)
     lines = [contents.title]
     lines += [("! " if remark.is_alert else "") + remark.text for remark in contents.remarks]
     for panel in contents.panels:
-        lines += ["", *_panel(panel, contents.columns, each)]
+        lines += ["", *_panel(panel, contents.columns, each, left)]
     if contents.map is not None:
-        lines += ["", *_map(contents, contents.map, each)]
-    lines += _axis(contents.columns, each, max(contents.calls))
+        lines += ["", *_map(contents, contents.map, each, width)]
+    lines += _axis(contents.columns, each, max(contents.calls), left)
     if contents.map is not None:
-        lines += _legend(contents, contents.map, width - LEFT)
+        lines += _legend(contents, contents.map, width, left)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
-def _panel(panel: Panel, columns: Columns, each: int) -> Iterator[str]:
+def _panel(panel: Panel, columns: Columns, each: int, left: int) -> Iterator[str]:
     several = len(panel.series) > 1
     for series in panel.series:
         title = SAID[panel.quantity] + (f", {series.name}" if several else "")
-        yield " " * LEFT + title + (", the greatest of a column" if columns.width > 1 else "")
-        yield from _chart(_in_columns(series, columns), FORMATS[panel.quantity], each)
+        yield " " * left + title + (", the greatest of a column" if columns.width > 1 else "")
+        yield from _chart(_in_columns(series, columns), FORMATS[panel.quantity], each, left)
     if panel.others:
         others = plural(panel.others, "line")
-        yield f"{' ' * LEFT}{others} of the program with fewer calls left out"
+        yield f"{' ' * left}{others} of the program with fewer calls left out"
 
 
 def _in_columns(series: Series, columns: Columns) -> Numbers:
@@ -79,10 +84,10 @@ def _in_columns(series: Series, columns: Columns) -> Numbers:
     return values
 
 
-def _chart(values: Numbers, write: Callable[[float], str], each: int) -> Iterator[str]:
+def _chart(values: Numbers, write: Callable[[float], str], each: int, left: int) -> Iterator[str]:
     known = values[np.isfinite(values)]
     if not len(known):
-        yield " " * LEFT + "NaN or Inf throughout"
+        yield " " * left + "NaN or Inf throughout"
         return
     low, high = float(known.min()), float(known.max())
     ends = {0: write(low), _HIGH - 1: write(high)}
@@ -92,7 +97,7 @@ def _chart(values: Numbers, write: Callable[[float], str], each: int) -> Iterato
     for row in range(_HIGH - 1, -1, -1):
         label = ends.get(row, "")
         cells = "".join(_bar(float(one), row) * each for one in share)
-        yield f"{label:>{LEFT - 2}} {'┤' if label else '│'}{cells}"
+        yield f"{label:>{left - 2}} {'┤' if label else '│'}{cells}"
 
 
 def _bar(share: float, row: int) -> str:
@@ -105,13 +110,14 @@ def _bar(share: float, row: int) -> str:
     return " " if eighths <= 0 else SIGNS[min(eighths, 8) - 1]
 
 
-def _map(contents: Contents, shown: Map, each: int) -> Iterator[str]:
-    said = SAID[contents.what]
-    yield f"{' ' * LEFT}{said:<{each * len(contents.columns)}} last"
+def _map(contents: Contents, shown: Map, each: int, width: int) -> Iterator[str]:
+    left = _left(width)
+    said = shorten(SAID[contents.what], width - left - len(" last"))
+    yield f"{' ' * left}{said:<{each * len(contents.columns)}} last"
     for number, row in enumerate(shown.rows):
         cells = [shown[number, column] for column in range(len(contents.columns))]
         bars = "".join(_cell(cell, contents.shading) * each for cell in cells)
-        yield f"{shorten(row.name, LEFT - 2):>{LEFT - 2}} │{bars} {_last(cells)}"
+        yield f"{shorten(row.name, left - 2):>{left - 2}} │{bars} {_last(cells)}"
 
 
 def _cell(cell: Cell, shading: Shading | None) -> str:
@@ -135,14 +141,14 @@ def _last(cells: Sequence[Cell]) -> str:
     return {State.ZERO: "0", State.NAN: "NaN", State.INF: "Inf"}.get(cell.state, "none")
 
 
-def _axis(columns: Columns, each: int, last_call: int) -> list[str]:
+def _axis(columns: Columns, each: int, last_call: int, left: int) -> list[str]:
     wide = len(columns) * each
     first, last = f"{int(columns.starts[0]):,}", f"{last_call:,}"
     between = columns.said.center(max(wide - len(first) - len(last), len(columns.said) + 2))
-    return [" " * (LEFT - 1) + "└" + "─" * wide, " " * LEFT + first + between + last]
+    return [" " * (left - 1) + "└" + "─" * wide, " " * left + first + between + last]
 
 
-def _legend(contents: Contents, shown: Map, room: int) -> list[str]:
+def _legend(contents: Contents, shown: Map, width: int, left: int) -> list[str]:
     parts: list[str] = []
     if contents.shading is not None:
         low, high = contents.shading.ends
@@ -155,8 +161,8 @@ def _legend(contents: Contents, shown: Map, room: int) -> list[str]:
             parts.append(f"{mark} {'the update is not known' if unknown else said}")
     lines = parts[:1]
     for part in parts[1:]:
-        if len(lines[-1]) + 3 + len(part) <= room:
+        if len(lines[-1]) + 3 + len(part) <= width - left:
             lines[-1] += f"   {part}"
         else:
             lines.append(part)
-    return [" " * LEFT + line for line in lines]
+    return [" " * left + line for line in lines]
