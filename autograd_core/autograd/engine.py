@@ -38,14 +38,6 @@ class Buffers(dict[Node | Port, Gradient]):
             incoming[port.nr] = self.pop(port, None)
         return tuple(incoming)
 
-    def put_back(self, node: Node, ports: Sequence[Port], incoming: tuple[Gradient, ...]) -> None:
-        """Fill the buffers of ``node`` with what they held."""
-        if not node.ported:
-            self[node] = incoming[0]
-            return
-        for port in ports:
-            self[port] = incoming[port.nr]
-
 
 def run_reference(task: GraphTask) -> None:
     """Carry out ``task`` as plainly as possible: node by node pop, call, reduce and add."""
@@ -53,29 +45,42 @@ def run_reference(task: GraphTask) -> None:
         run_node(task, node)
 
 
-def run_node(task: GraphTask, node: Node) -> None:
-    """Run one node of ``task``."""
-    pending = task.pending
-    incoming = pending.take(node, task.ports.get(node, ()))  # pop
+def run_node(task: GraphTask, node: Node, index: int = 0) -> Step:
+    """Run one node of ``task``, and return what it did."""
+    incoming = task.pending.take(node, task.ports.get(node, ()))  # pop
     with evaluation(task, node):
-        outgoing = call(task, node, receive(task, node, incoming))
-    for edge, g in zip(node.edges, outgoing, strict=True):
-        if edge is not None and g is not None:
-            pending[edge] = g if pending[edge] is None else pending[edge] + g  # add
+        hooked = receive(task, node, incoming)
+        outgoing = call(task, node, hooked)
+    edges = enumerate(() if node in task.ends else node.edges)
+    deliveries = tuple([deliver(task.pending, nr, edge, outgoing[nr]) for nr, edge in edges])  # add
+    places = task.captures.get(node, ())
+    captured = tuple((place, task.captured[place]) for place in places) if places else ()
+    return new_step((index, node, incoming, hooked, deliveries, None, None, captured))
+
+
+def deliver(pending: Buffers, nr: int, edge: Edge, g: Gradient) -> Delivery:
+    """Add what a node sends along its edge ``nr`` to what waits there."""
+    if edge is None:
+        return new_delivery((nr, None, None, None, None))
+    before = after = pending.get(edge)
+    if g is not None:
+        after = pending[edge] = g if before is None else before + g
+    return new_delivery((nr, edge, g, before, after))
 
 
 def call(task: GraphTask, node: Node, incoming: tuple[Gradient, ...]) -> Sequence[Gradient]:
     """Call ``node``; return a gradient per edge, reduced to the input that it is for."""
-    outgoing: Sequence[Gradient] = (None,) * len(node.edges)
     if node in task.ends:
-        return outgoing
+        return ()
     if node.runs_undefined or any(g is not None for g in incoming):
         g: Any = list(incoming) if node.ported else incoming[0]
         result = node.backward_graph(g) if task.graph else node.backward(g, task.keep)  # call
-        if node.kind != LEAF:
-            outgoing = reduce_outgoing(node, (result,) if node.kind == ONE_EDGE else result)
+        result = (result,) if node.kind == ONE_EDGE else result
+        outgoing = () if node.kind == LEAF else reduce_outgoing(node, result)
         if task.graph and not task.keep:
             node.release()
+    else:
+        outgoing = (None,) * len(node.edges)
     return run_post_hooks(node, outgoing, incoming, task.graph)
 
 
@@ -304,74 +309,50 @@ class GraphTask:
                 yield self._observe_node(index, node, copy_grads)
 
     def _observe_node(self, index: int, node: Node, copy_grads: bool) -> Step:
-        """As :func:`run_node`, telling all."""
-        ports = self.ports.get(node, ())
-        incoming = self.pending.take(node, ports)
+        """As :func:`run_node`, with what becomes of a leaf's ``.grad``."""
+        pending, leaf = self.pending, None
         before = after = None
-        leaf = node.variable if copy_grads and type(node) is AccumulateGrad else None
+        if copy_grads and type(node) is AccumulateGrad:
+            leaf = node.variable
+            before = None if leaf.grad is None else leaf.grad.array.copy()
+        places = (node, *self.ports.get(node, ()), *node.edges)
+        waiting = [(place, pending.get(place)) for place in places if place is not None]
         try:
-            with evaluation(self, node):
-                hooked = receive(self, node, incoming)
-                if leaf is not None and leaf.grad is not None:
-                    before = leaf.grad.array.copy()
-                outgoing = call(self, node, hooked)
-                if leaf is not None and leaf.grad is not None:
-                    after = leaf.grad.array.copy()
-            ended = node in self.ends
-            deliveries = () if ended else self._deliver_all(node.edges, outgoing)
+            step = run_node(self, node, index)
         except BaseException:
-            self.pending.put_back(node, ports, incoming)
+            pending.update(waiting)
             raise
-        captured = tuple((place, self.captured[place]) for place in self.captures.get(node, ()))
-        return Step(index, node, incoming, hooked, deliveries, before, after, captured)
+        if leaf is not None:
+            after = None if leaf.grad is None else leaf.grad.array.copy()
+            return step._replace(before=before, after=after)
+        return step
 
     def _observe_inlined(self, index: int, node: Node) -> Step:
         """As ``_observe_node``, for the nodes that ``_run`` inlines too; a third of the time."""
-        pending, get = self.pending, self.pending.get
-        g = get(node)
+        pending = self.pending
+        g = pending.get(node)
+        edge, on = node.i0, node.i1
         a = b = None
         if node.kind == ONE_EDGE:
-            edge: Any = node.i0
             if g is not None:
                 a = node.backward(g, self.keep)
                 if node.to is not None:
                     a = reduce_gradient(a, node.to[0])
-            before = after = get(edge)
-            if a is not None:
-                after = pending[edge] = a if before is None else before + a
-            deliveries: tuple[Delivery, ...] = (new_delivery((0, edge, a, before, after)),)
+            deliveries: tuple[Delivery, ...] = (deliver(pending, 0, edge, a),)
         else:
             if g is not None:
                 a, b = node.backward(g, self.keep)
                 if node.to is not None:
                     a, b = reduce_gradient(a, node.to[0]), reduce_gradient(b, node.to[1])
-            deliveries = self._deliver_all((node.i0, node.i1), (a, b))
+            first = deliver(pending, 0, edge, a)
+            try:
+                deliveries = (first, deliver(pending, 1, on, b))
+            except BaseException:  # a sum of shapes that do not fit: nothing of it has happened
+                if edge is not None:
+                    pending[edge] = first.before
+                raise
         pending.pop(node, None)
         return new_step((index, node, (g,), (g,), deliveries, None, None, ()))
-
-    def _deliver_all(
-        self, edges: Sequence[Edge], outgoing: Sequence[Gradient]
-    ) -> tuple[Delivery, ...]:
-        done: list[Delivery] = []
-        pending = self.pending
-        output_nr = 0
-        try:
-            for edge, gradient in zip(edges, outgoing, strict=True):
-                if edge is None:
-                    done.append(new_delivery((output_nr, None, None, None, None)))
-                else:
-                    before = after = pending.get(edge)
-                    if gradient is not None:
-                        after = gradient if before is None else before + gradient
-                        pending[edge] = after
-                    done.append(new_delivery((output_nr, edge, gradient, before, after)))
-                output_nr += 1
-        except BaseException:  # a sum of shapes that do not fit: nothing of it has happened
-            for delivery in reversed(done):
-                if delivery.edge is not None:
-                    pending[delivery.edge] = delivery.before
-            raise
-        return tuple(done)
 
 
 running: ContextVar[GraphTask | None] = ContextVar("autograd_core_running", default=None)

@@ -34,13 +34,14 @@ def reduce_gradient(g: Gradient, to: tuple[tuple[int, ...], dtype] | None) -> Gr
 
 def reduce_outgoing(node: Node, outgoing: Sequence[Gradient]) -> Sequence[Gradient]:
     """Reduce what ``node`` returned, one gradient per edge; None for an edge to nowhere."""
-    pairs = enumerate(zip(node.edges, outgoing, strict=True))
+    pairs = zip(node.edges, outgoing, strict=True)
     if node.runs_undefined:  # its hooks see what it gave for inputs that need nothing, too
-        return [validate_gradient(node, number, edge, g) for number, (edge, g) in pairs]
-    to = node.to
+        return [validate_gradient(node, nr, edge, g) for nr, (edge, g) in enumerate(pairs)]
+    if node.to is None:
+        return [None if edge is None else g for edge, g in pairs]
     return [
-        None if edge is None else reduce_gradient(g, None if to is None else to[number])
-        for number, (edge, g) in pairs
+        None if edge is None else reduce_gradient(g, to)
+        for (edge, g), to in zip(pairs, node.to, strict=True)
     ]
 
 
