@@ -218,7 +218,10 @@ class Ended(NamedTuple):
             re.sub(r" at 0x[0-9a-f]+", "", text.replace(f"{folder}/", ""))
             for text in (done.stdout, done.stderr)
         )
-        told = [line for line in out.splitlines() if line.startswith("> ")]
+        before, _, late = out.rpartition("\ncounts:")
+        told = [line for line in before.splitlines() if line.startswith("> ")]
+        # where the program makes no call, a command makes one of its loss: checkpoints run again
+        told += [line for line in late.splitlines() if line.startswith("> ") and line not in told]
         counts = re.findall(r"^counts: (\{.*\})$", out, re.MULTILINE)
         numbers = re.findall(r"'([^']+)': (\d+)", counts[-1]) if counts else []
         # where it is told inside of PyTorch depends on its modes
