@@ -29,7 +29,7 @@ from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.folding import Folding, fold, neighbourhood, part_between
 from gradstep.graph.folding.periods import periodic_stretches
 from gradstep.graph.folding.totals import saved_bytes, saved_bytes_by, totals
-from gradstep.graph.model import Graph, Half, SavedValue, View
+from gradstep.graph.model import Graph, Half, SavedValue, Source, View
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics import statistics
 from tests.viz import sample_graphs
@@ -376,6 +376,19 @@ def test_a_band_begins_where_few_values_are_needed() -> None:
         x = t.op("cat", *parts, shape=(3,), keep=())
     graph = fold(t.finish(x), ("forward",), max_boxes=12)
     assert all("cat" in title.partition(" … ")[2] for title in groups(graph)[:-1])
+
+
+def test_a_band_begins_with_a_line_unless_one_line_is_longer() -> None:
+    graph = irregular(300)
+    ops = [node.id for node in graph.nodes() if (node.kind, node.half) == ("op", "forward")]
+    number = {id: at // 5 if at < 150 else 30 for at, id in enumerate(ops)}
+    sources = {id: Source("train.py", line) for id, line in number.items()}
+    folded = fold(replace(graph, sources=sources), ("forward",), max_boxes=20)
+    begins = [find_nodes(graph, title.partition(" … ")[0])[0] for title in groups(folded)]
+    assert len(begins) > 6
+    lines = [(number[before], number[id]) for before, id in pairwise(ops) if id in begins]
+    assert all(before < line for before, line in lines if line < 30)
+    assert (30, 30) in lines
 
 
 def test_nan_inside_a_group_is_still_flagged() -> None:
