@@ -20,7 +20,7 @@ RENDER, FILM = ([command, "--call", "last", "-o", "out.svg"] for command in ("re
 FAIL_ON, FAIL_ON_LARGE = (["debug", "--fail-on", what] for what in ("nan,inf", "rms > 1e30"))
 DEBUG = ["debug", "--batch", "--ex", "next"]
 
-SUBCLASS: Final = """
+COUNTED: Final = """
 class Counted(torch.Tensor):
     @classmethod
     def __torch_function__(cls, function, types, args=(), kwargs=None):
@@ -259,6 +259,8 @@ with Seen():
     s.backward()
     far = nn.Linear(3, 3, device="meta")
     far(torch.ones(1, 3, device="meta")).sum().backward()
+    rows = (x0.sin().exp() * x1).sum(1)
+    tell(plain(torch.autograd.grad(rows, x0, torch.eye(2), is_grads_batched=True)[0]))
 """
 PASS_INSIDE: Final = """
 from contextlib import contextmanager
@@ -297,7 +299,7 @@ for n in range(3):
             id="what a call that raised knew of dies",
         ),
         pytest.param(
-            SUBCLASS, [CHECK_ALL, FILM, RECORD_VALUES], id="a subclass is asked as often as plainly"
+            COUNTED, [CHECK_ALL, FILM, RECORD_VALUES], id="a subclass is asked as often as plainly"
         ),
         pytest.param(EXEC, [WHY, CHECK], id="a leaf is named where exec() calls backward()"),
         pytest.param(

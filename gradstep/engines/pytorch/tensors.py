@@ -388,7 +388,7 @@ def copied(gradient: Any) -> Any:
     if type(gradient) not in _KINDS:
         return gradient
     with unobserved(), grad_enabled(False):
-        return TensorBase.clone(TensorBase.detach(gradient))  # of one that is shape alone
+        return TensorBase.clone(gradient)  # of one that is shape alone
 
 
 class Copies:
