@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep_viz.picture.geometry import Layout, Rectangle, Route
+from gradstep_viz.picture.geometry import PORT_RADIUS, Jump, Layout, Rectangle, Route
 from gradstep_viz.picture.model import Picture
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,8 @@ def points_of(*routes: Route) -> list[tuple[float, float]]:
     for route in routes:
         at = route.start
         for segment in route.segments:
-            by_degree.setdefault(len(segment), []).append([*at, *segment])
+            if not isinstance(segment, Jump):
+                by_degree.setdefault(len(segment), []).append([*at, *segment])
             at = (segment[-2], segment[-1])
     share = (np.arange(1, STEPS + 1) / STEPS)[:, None, None, None]
     for controls in by_degree.values():
@@ -65,6 +66,57 @@ def check(picture: Picture, layout: Layout) -> None:
         some = points[first : first + AT_ONCE, None]
         assert not ((low + 1 < some) & (some < high - 1)).all(-1).any(), "a line in a box"
     check_saved_lines(picture, layout)
+    check_ports(layout)
+
+
+def jumps_of(route: Route) -> list[tuple[tuple[float, float], Jump]]:
+    """From where to where a line is not drawn."""
+    ends = [route.start, *((segment[-2], segment[-1]) for segment in route.segments)]
+    steps = zip(ends, route.segments, strict=False)
+    return [(at, segment) for at, segment in steps if isinstance(segment, Jump)]
+
+
+def check_ports(layout: Layout) -> None:
+    """A line is not drawn only from a port to another one with the same number; ports overlap
+    nothing, and stand on no line of others."""
+    ports = layout.ports
+    for port in ports:
+        other = ports[port.other]
+        assert other.number == port.number
+        assert other.x != port.x, "not in different columns"
+    circles = [
+        Rectangle(x - PORT_RADIUS, y - PORT_RADIUS, 2 * PORT_RADIUS, 2 * PORT_RADIUS)
+        for x, y, *_ in ports
+    ]
+    assert not any_overlap(circles), "two ports overlap"
+    assert not any_overlap(circles, layout.places), "a port overlaps a box"
+    ends = {
+        port.number: {(x, y) for x, y, _, one, _ in ports if one == port.number} for port in ports
+    }
+    met = set[tuple[float, float]]()
+    for route in layout.routes:
+        own = set[tuple[float, float]]()
+        for start, end in jumps_of(route):
+            near = {_nearest(start, ends), _nearest(end, ends)}
+            assert len(near) == 1, "a line ends in one number and goes on at another"
+            own |= ends[near.pop()]
+        met |= own
+        points = np.array(points_of(route))
+        for x, y, *_ in ports:
+            if (x, y) not in own:
+                assert (np.hypot(*(points - (x, y)).T) > PORT_RADIUS - 1).all(), "a line in a port"
+    assert met == {(x, y) for x, y, *_ in ports}, "a port without a line"
+
+
+def _nearest(point: tuple[float, float], ends: dict[int, set[tuple[float, float]]]) -> int:
+    """The number of the port at this point."""
+    numbers = [
+        number
+        for number, places in ends.items()
+        if any(abs(x - point[0]) <= PORT_RADIUS and y == point[1] for x, y in places)
+    ]
+    assert numbers, "a line ends beside a port"
+    return numbers[0]
 
 
 def corners(places: Iterable[Rectangle]) -> tuple[Floats, Floats]:
@@ -105,17 +157,30 @@ def check_labels(picture: Picture, layout: Layout) -> None:
     assert not any_overlap(labels), "two labels"
 
 
-def corners_of(route: Route) -> list[tuple[float, float]]:
-    """The points at which a square line turns, its ends among them; rounded corners are sharp."""
-    found = [route.start]
+def corners_of(route: Route) -> list[list[tuple[float, float]]]:
+    """The points at which each drawn part of a square line turns, its ends among them; rounded
+    corners are sharp."""
+    parts = [(route.start, list[tuple[float, ...]]())]
     for segment in route.segments:
+        if isinstance(segment, Jump):
+            parts.append(((segment.x, segment.y), []))
+        else:
+            parts[-1][1].append(segment)
+    return [_corners_of(start, segments) for start, segments in parts if segments]
+
+
+def _corners_of(
+    start: tuple[float, float], segments: list[tuple[float, ...]]
+) -> list[tuple[float, float]]:
+    found, end = [start], (segments[-1][-2], segments[-1][-1])
+    for segment in segments:
         point = (segment[0], segment[1])  # of a curve, the corner that it cuts
         if len(found) > 1 and _in_line(*found[-2:], point):
             found.pop()
         found.append(point)
-    if _in_line(*found[-2:], route.end) and len(found) > 1:
+    if _in_line(*found[-2:], end) and len(found) > 1:
         found.pop()
-    return [*found, route.end]
+    return [*found, end]
 
 
 def _in_line(*points: tuple[float, float]) -> bool:
@@ -138,7 +203,7 @@ def check_saved_lines(picture: Picture, layout: Layout) -> None:
     stretches: list[tuple[int, bool, float, float, float]] = []
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if line.kind == "saved":
-            for one, other in pairwise(corners_of(route)):
+            for one, other in chain.from_iterable(map(pairwise, corners_of(route))):
                 level = abs(one[1] - other[1]) < 0.6
                 assert level or abs(one[0] - other[0]) < 0.6, "a slanting saved line"
                 low, high = sorted((one[0], other[0]) if level else (one[1], other[1]))
@@ -159,13 +224,15 @@ def along(route: Route) -> Floats:
     at, found = route.start, []
     for segment in route.segments:
         controls = np.array([*at, *segment], np.float64).reshape(-1, 2)
+        at = (segment[-2], segment[-1])
+        if isinstance(segment, Jump):
+            continue
         length = np.abs(np.diff(controls, axis=0)).sum()
         share = np.linspace(0, 1, max(STEPS, int(length / 2)))[:, None]
         points = [control + 0 * share for control in controls]
         while len(points) > 1:  # as De Casteljau does it
             points = [one + (other - one) * share for one, other in pairwise(points)]
         found.append(points[0])
-        at = (segment[-2], segment[-1])
     return np.concatenate(found)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 import pytest
 
+import autograd_core as torch
+from autograd_core import nn
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.model import Graph
 from gradstep_viz.layout import lay_out
@@ -17,8 +20,9 @@ from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.model import VIEWS, View
 from tests.viz import picture_programs, sample_graphs
-from tests.viz.laws import check, check_labels
+from tests.viz.laws import check, check_labels, jumps_of
 from tests.viz.sample_graphs import Twin
+from tests.viz.sample_programs import graph_of
 
 
 def recurrent(steps: int) -> Graph:
@@ -228,6 +232,36 @@ def test_a_page_ends_between_two_blocks_not_inside_one() -> None:
     pitches, passing = [100.0] * 40, [1] * 40
     middle = choose_pages(pitches, 2500, 2, passing).last_rows
     assert middle == [19]
-    block = set(range(12, 27))  # the rows 12 to 27
-    assert choose_pages(pitches, 2500, 2, passing, block).last_rows == [27]
-    assert choose_pages(pitches, 2500, 2, passing, set(range(39))).last_rows == []
+    block = frozenset(range(12, 27))  # the rows 12 to 27
+    assert choose_pages(pitches, 2500, 2, passing, lambda: block).last_rows == [27]
+    assert choose_pages(pitches, 2500, 2, passing, lambda: frozenset(range(39))).last_rows == []
+
+
+class Block(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.outer = nn.Linear(3, 3), nn.Linear(3, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.outer(self.inner(x).tanh()).tanh()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_line_between_pages_ends_in_numbered_ports_between_blocks(view: View) -> None:
+    model = nn.Sequential(*(Block() for _ in range(9)))
+    graph = graph_of(lambda: (model(torch.ones(2, 3)).sum(), model))
+    picture = (
+        Composer(folding_of(graph, view)).compose(RenderOptions(view=view, max_boxes=150)).picture
+    )
+    layout = lay_out(picture)
+    check(picture, layout)
+    check_labels(picture, layout)
+    blocks = picture.boxes.column("block")
+    turned = [line for line, route in zip(picture.lines, layout.routes) if jumps_of(route)]
+    between = {(blocks[line.source], blocks[line.target]) for line in turned}
+    assert between, "it has one page only"
+    assert all(one != other for one, other in between), "a block is torn"
+    svg = write_svg(picture, layout).decode()
+    targets = re.findall(r'class="port \w+" href="#([^"]+)"', svg)
+    assert len(targets) == len(layout.ports) >= 2 * len({line.kind for line in turned})
+    assert all(f'id="{target}"' in svg for target in targets)

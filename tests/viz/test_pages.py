@@ -411,6 +411,32 @@ def test_a_link_to_what_is_folded_leads_to_the_picture_that_shows_it(browse, blo
     assert browse(blocks_page, script) == [True, "blocks.17/relu:1"]
 
 
+def test_the_numbered_end_of_a_line_leads_to_where_it_goes_on(browse):
+    x = torch.ones(2, requires_grad=True)
+    y = x
+    for _ in range(40):
+        y = y.sin().exp()
+    page = gradstep.render(y.sum(), format="html", view="both", max_boxes=200).text
+    script = """
+    const ports = [...svg.querySelectorAll(".port")];
+    const other = port => document.getElementById(port.getAttribute("href").slice(1));
+    const led = ports.map(port => {
+      port.dispatchEvent(new MouseEvent("click", {bubbles: true, cancelable: true}));
+      return isSeen(other(port)) && document.activeElement === other(port)
+        && other(port).textContent === port.textContent;
+    });
+    views.querySelector("[value=forward]").click();
+    const shown = ports.filter(port => getComputedStyle(port).display !== "none");
+    return [led, shown.map(port => port.getAttribute("class")), location.hash];
+    """
+    led, shown, fragment = browse(page, script)
+    assert led
+    assert all(led)
+    assert set(shown) == {"port value"}
+    assert len(shown) < len(led)
+    assert fragment == ""
+
+
 def test_the_page_switches_between_the_halves(browse, page):
     script = f"""
     const said = () => [...views.children].find(b => b.ariaPressed === "true")?.value;

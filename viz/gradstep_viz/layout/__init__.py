@@ -139,7 +139,10 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     if len(routes) <= MANY:
         right = min(right, _reach(picture, places, routes))
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
-    return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions), cut
+    layout = Layout(
+        width, rows.bottom + theme.MARGIN, places, routes, captions, rows.pages.numbered_ports()
+    )
+    return layout, cut
 
 
 def _spans(grid: Grid, columns: HalfColumns) -> list[tuple[float, float]]:

@@ -271,7 +271,7 @@ def _channels(
         square[row] = Channel(rows.track_top[row], end, end + 1)
     for line, points in ways.items():
         first = grid.rows[grid.upper[line]]
-        for index, piece in enumerate(_pieces(points, line)):
+        for index, piece in _pieces(grid, rows, points, line):
             row = first + index
             channels[row].pieces.append(piece)
             if square[row] is not channels[row]:
@@ -307,10 +307,15 @@ def _channel_of(grid: Grid, level: Level) -> int:
     return grid.rows[level.box] if isinstance(level, Anchor) else level.row
 
 
-def _pieces(points: list[Point], line: int) -> list[Piece]:
+def _pieces(grid: Grid, rows: Rows, points: list[Point], line: int) -> list[tuple[int, Piece]]:
+    """Return the pieces of a soft line, each with the number of rows above it; a page that the line
+    has left has none."""
+    of_row, first = rows.pages.of_row, grid.rows[grid.upper[line]]
+    ends = of_row[first], of_row[grid.rows[grid.lower[line]]]
     return [
-        Piece(line, points[index][0], points[index + 1][0])
-        for index in range(1, len(points) - 1, 2)
+        (index, Piece(line, points[2 * index + 1][0], points[2 * index + 2][0]))
+        for index in range(len(points) // 2 - 1)
+        if of_row[first + index + 1] in ends
     ]
 
 
@@ -343,7 +348,8 @@ def _on_soft(
     row = grid.rows[grid.upper[line]]
 
     def candidates() -> Iterator[Candidate]:
-        for index, piece, share in _preferences(_pieces(points, line), line in busy):
+        pieces = _pieces(grid, rows, points, line)
+        for index, piece, share in _preferences(pieces, line in busy):
             channel = channels[row + index]
             shift = rows.pages.shifts[rows.pages.of_row[row + index + 1]]
             for label, place in _places(piece, share, channel, width):
@@ -371,15 +377,17 @@ def _least_disturbing(candidates: Iterable[Candidate]) -> tuple[Label | None, in
     return best.label, best.disturbance
 
 
-def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
+def _preferences(
+    pieces: list[tuple[int, Piece]], busy_above: bool
+) -> Iterator[tuple[int, Piece, float]]:
     """List the pieces beside which a label may stand, best first, and how far down in each."""
-    straight = [index for index, piece in enumerate(pieces) if piece.is_straight]
-    middle = straight[len(straight) // 2] if straight else 0
-    for index in sorted(straight, key=lambda index: abs(index - middle))[:MOST_TRIES]:
-        yield index, pieces[index], 0.5
-    last = len(pieces) - 1
-    for index, share in ((last, 0.72), (0, 0.34)) if busy_above else ((0, 0.34), (last, 0.72)):
-        yield index, pieces[index], share
+    straight = [one for one in pieces if one[1].is_straight]
+    middle = straight[len(straight) // 2][0] if straight else 0
+    for index, piece in sorted(straight, key=lambda one: abs(one[0] - middle))[:MOST_TRIES]:
+        yield index, piece, 0.5
+    ends = (pieces[0], 0.34), (pieces[-1], 0.72)
+    for (index, piece), share in reversed(ends) if busy_above else ends:
+        yield index, piece, share
 
 
 def _places(

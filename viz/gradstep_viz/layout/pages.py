@@ -1,20 +1,22 @@
 """Pages: a picture that is far too tall goes on in another column, as text in a newspaper does.
 
-A page ends after a row.  What runs on from there into the next row turns: below the page to
-the right, up in the space between the pages, and down into the next page from above.
+A page ends after a row, between two blocks of the program.  What runs on from there ends below the
+page in a numbered port, and goes on above a later page in another one with the same number.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import accumulate
-from math import sqrt
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
 from gradstep.graph.columns import Ints
+from gradstep_viz.picture.geometry import PORT_RADIUS, NumberedPort
+from gradstep_viz.picture.model import LineKind
 
 TALL = 1440
 """Lower pictures than this stay in one piece: shown whole on a screen they can be read."""
@@ -28,23 +30,38 @@ SHAPE = 1.6
 SLACK = 0.2
 """How far a page may end from where it would for equal pages, as a part of its height."""
 
-MOST_TURNS = 3
-"""So many lines of each half, and one more, may turn into the next page; two more in what would
+MOST_PORTS = 3
+"""So many lines of each half, and one more, may end in ports below a page; two more in what would
 be a strip, and in a picture of hundreds of rows, which nobody follows by eye, six times as many."""
 
 STRIP = 5
 
 MANY_ROWS = 500
-TURN_STEP = 9
-TURN_EDGE = 16
+PORT_EDGE = 8
+PORT_STEP = 2 * PORT_RADIUS + 3
+CLOSE = 9
+"""Lines that are less far apart, such as parallel ones between two boxes, share a port."""
 GUTTER = 34
 
 
 class Crossing(NamedTuple):
-    """A line that passes the end of a page, at an x that counts as if there were no pages."""
+    """A line that runs from page ``start`` into a later one, and where it leaves the one and enters
+    the other, each x counted as if there were no pages."""
+
+    start: int
+    x: float
+    goal: int
+    goal_x: float
+    kind: LineKind
+
+
+class _Place(NamedTuple):
+    """Where a port stands: above or below a page, so many ``levels`` away from it."""
 
     page: int
+    is_below: bool
     x: float
+    level: int
 
 
 @dataclass(slots=True)
@@ -57,43 +74,78 @@ class Pages:
 
     last_rows: list[int]
     of_row: list[int]
-    turns: dict[Crossing, int] = field(default_factory=dict)
-    counts: list[int] = field(default_factory=list)
     shifts: list[float] = field(default_factory=lambda: [0.0])
     starts: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
-    rights: list[float] = field(default_factory=list)
+    _crossings: list[Crossing] = field(default_factory=list)
+    _places: dict[tuple[int, bool, float], _Place] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.last_rows)
 
-    def room(self, page: int) -> float:
-        """Return the height that the turning lines take below, and above, the end of a page."""
-        return TURN_EDGE + self.counts[page] * TURN_STEP
+    def set_crossings(self, crossings: Iterable[Crossing], width: float) -> None:
+        """Give every page its place, and every line that runs into another one its ports."""
+        self.shifts = [(width + GUTTER) * page for page in range(len(self.last_rows) + 1)]
+        self._crossings = sorted(set(crossings))
+        xs: dict[tuple[int, bool], set[float]] = {}
+        for start, x, goal, goal_x, _ in self._crossings:
+            xs.setdefault((start, True), set()).add(x)
+            xs.setdefault((goal, False), set()).add(goal_x)
+        for (page, is_below), some in xs.items():
+            for x, port_x, level in _levels(some):
+                self._places[page, is_below, x] = _Place(page, is_below, port_x, level)
 
-    def set_turns(self, crossings: Iterable[Crossing], right: float, width: float) -> None:
-        """Give every turning line a track, and every page its place.
+    def room(self, page: int, *, is_below: bool) -> float:
+        """Return the height that the ports above or below a page take."""
+        levels = [one.level for one in self._places.values() if one[:2] == (page, is_below)]
+        return PORT_EDGE + (1 + max(levels)) * PORT_STEP if levels else 0.0
 
-        The line that is furthest to the right turns first and comes out furthest to the
-        right, so that no two of them cross.
-        """
-        self.counts = [0] * len(self.last_rows)
-        for crossing in sorted(set(crossings), key=lambda one: (one.page, -one.x)):
-            self.turns[crossing] = self.counts[crossing.page]
-            self.counts[crossing.page] += 1
-        for page in range(len(self.last_rows)):
-            self.rights.append(right + self.shifts[page])
-            self.shifts.append(self.shifts[page] + width + GUTTER + self.room(page))
+    def port(self, page: int, x: float, *, is_below: bool) -> tuple[float, float]:
+        """Return the place of the port in which a line that passes the end of a page at ``x`` ends
+        below that page, or above a later one."""
+        return self._point(self._places[page, is_below, x])
 
-    def turn(self, page: int, x: float) -> list[tuple[float, float]]:
-        """Return the four corners of a line that leaves ``page`` at ``x`` and enters the next
-        page."""
-        nth = self.turns[Crossing(page, x)]
-        low = self.ends[page] + TURN_EDGE + nth * TURN_STEP
-        high = self.starts[page + 1] + TURN_EDGE + nth * TURN_STEP - self.room(page)
-        lane = self.rights[page] + TURN_EDGE + nth * TURN_STEP
-        here, there = x + self.shifts[page], x + self.shifts[page + 1]
-        return [(here, low), (lane, low), (lane, high), (there, high)]
+    def _point(self, place: _Place) -> tuple[float, float]:
+        page, is_below, x, level = place
+        away = PORT_EDGE + PORT_RADIUS + level * PORT_STEP
+        y = self.ends[page] + away if is_below else self.starts[page] - away
+        return x + self.shifts[page], y
+
+    def numbered_ports(self) -> list[NumberedPort]:
+        """Return all ports; those of lines that meet in one have one number."""
+        groups: dict[_Place, list[_Place]] = {}
+        kinds: dict[_Place, LineKind] = {}
+        for start, x, goal, goal_x, kind in self._crossings:
+            ends = self._places[start, True, x], self._places[goal, False, goal_x]
+            kinds |= dict.fromkeys(ends, kind)
+            ours, theirs = (groups.setdefault(place, [place]) for place in ends)
+            if ours is not theirs:
+                ours += theirs
+                groups.update(dict.fromkeys(theirs, ours))
+        ports: list[NumberedPort] = []
+        for number, group in enumerate({id(one): one for one in groups.values()}.values(), 1):
+            first = len(ports)
+            for place in group:
+                other = next(at for at, one in enumerate(group) if one.is_below != place.is_below)
+                at = self._point(place)
+                ports.append(NumberedPort(*at, kinds[place], number, first + other))
+        return ports
+
+
+def _levels(xs: Iterable[float]) -> Iterable[tuple[float, float, int]]:
+    """Yield each x with the x of its port, and how many levels away from the page that stands.
+
+    >>> list(_levels([0, 5, 12, 40]))
+    [(0, 0, 0), (5, 0, 0), (12, 12, 1), (40, 40, 0)]
+    """
+    at, level = -inf, 0
+    ends: list[float] = []
+    for x in sorted(xs):
+        if x - at >= CLOSE:
+            free = (number for number, end in enumerate(ends) if x - end >= PORT_STEP)
+            at, level = x, next(free, len(ends))
+            ends[level : level + 1] = [x]
+        yield x, at, level
 
 
 def choose_pages(
@@ -101,20 +153,21 @@ def choose_pages(
     width: float,
     halves: int,
     passing: Sequence[int],
-    inside: Set[int] = frozenset(),
+    rows_inside: Callable[[], Set[int]] = frozenset,
 ) -> Pages:
     """End pages where few lines pass, when the picture is far too tall for its width.
 
     ``pitches`` are the heights of the rows with the channels below them; ``passing`` is how many
-    lines pass the end of each. Those ``inside`` a block end no page.
+    lines pass the end of each. The ``rows_inside`` a block end no page.
     """
     one_page = Pages([], [0] * len(pitches))
     bottoms = list(accumulate(pitches))
     height = bottoms[-1] if bottoms else 0.0
     if height < max(TALL, SLIM * width):
         return one_page
+    inside = rows_inside()
     count = max(2, round(sqrt(SHAPE * height / (width + GUTTER))))
-    most = 1 + MOST_TURNS * halves
+    most = 1 + MOST_PORTS * halves
     if height > STRIP * width:
         most += 2
     if len(pitches) > MANY_ROWS:
@@ -131,8 +184,8 @@ def choose_pages(
                 choices.append((passing[row], abs(bottoms[row] - ideal), row))
             row += 1
         if choices:
-            turning, _, best = min(choices)
-            if turning > most:
+            crossing, _, best = min(choices)
+            if crossing > most:
                 return one_page
             last_rows.append(best)
     of_row = [0] * len(pitches)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradstep_viz.picture.geometry import Segment
+from gradstep_viz.picture.geometry import Jump, Segment
 
 Point = tuple[float, float]
 Path = tuple[Point, list[Segment]]
@@ -80,8 +80,13 @@ def square(points: Sequence[Point]) -> Path:
 
 
 def join(paths: Sequence[Path]) -> Path:
-    """Join courses, each of which begins where the one before it ends."""
-    return paths[0][0], [segment for _, segments in paths for segment in segments]
+    """Join courses, with a jump from the end of each to the start of the next.
+
+    >>> join([((0, 0), [(0, 5)]), ((9, 0), [(9, 5)])])
+    ((0, 0), [(0, 5), Jump(x=9, y=0), (9, 5)])
+    """
+    (start, segments), *others = paths
+    return start, [*segments, *(one for at, rest in others for one in (Jump(*at), *rest))]
 
 
 def reverse(path: Path) -> Path:
@@ -95,6 +100,6 @@ def reverse(path: Path) -> Path:
     for segment in segments:
         numbers = (*at, *segment[:-2])
         turned = [n for i in range(len(numbers) - 2, -1, -2) for n in numbers[i : i + 2]]
-        backwards.append(tuple(turned))
+        backwards.append(Jump(*turned) if isinstance(segment, Jump) else tuple(turned))
         at = (segment[-2], segment[-1])
     return at, backwards[::-1]

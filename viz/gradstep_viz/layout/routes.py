@@ -155,8 +155,10 @@ def _courses_of_many(
 
 
 def _square_course(grid: Grid, rows: Rows, line: int, corners: list[Corner]) -> paths.Path:
-    points = rows.points(corners)
-    return paths.square(points[::-1] if grid.rises[line] else points)
+    parts = rows.points(corners)
+    if grid.rises[line]:
+        parts = [part[::-1] for part in reversed(parts)]
+    return paths.join(list(map(paths.square, parts)))
 
 
 class _StraightSteps:
@@ -227,7 +229,7 @@ def _soft_points(grid: Grid, rows: Rows, line: int, xs: list[float]) -> list[pat
 def _soft_course(
     grid: Grid, rows: Rows, line: int, xs: list[float], points: list[paths.Point]
 ) -> paths.Path:
-    """Draw a line through ``points``, and through the ends of pages between them."""
+    """Draw a line through ``points``, with ports where it leaves a page."""
     pages, first = rows.pages, grid.rows[grid.upper[line]]
     begin, end = pages.of_row[first], pages.of_row[grid.rows[grid.lower[line]]]
     rises = grid.rises[line]
@@ -236,13 +238,13 @@ def _soft_course(
         return ends[0], [ends[1]]
     if begin == end:
         return paths.soft(points[::-1] if rises else points)
-    parts, done = [], 0
-    for page in range(begin, end):
-        nth = pages.last_rows[page] - first
-        leaves, enters = 2 * nth, 2 * nth + 1
-        parts.append(paths.soft(points[done : leaves + 1]))
-        turn = pages.turn(page, xs[nth])
-        parts.append(paths.square([points[leaves], *turn, points[enters]]))
-        done = enters
-    path = paths.join([*parts, paths.soft(points[done:])])
+    last, before = (pages.last_rows[page] - first for page in (begin, end - 1))
+    leaves = pages.port(begin, xs[last], is_below=True)
+    enters = pages.port(end, xs[before], is_below=False)
+    path = paths.join(
+        [
+            paths.soft([*points[: 2 * last + 1], leaves]),
+            paths.soft([enters, *points[2 * before + 1 :]]),
+        ]
+    )
     return paths.reverse(path) if rises else path

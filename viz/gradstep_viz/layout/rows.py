@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -74,22 +75,22 @@ class Rows:
         """Return how far to the right the page of a corner stands."""
         return self.pages.shifts[_page(self.grid, self.pages, level)]
 
-    def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
-        """Return the corners of a square line, with those where it turns into another page."""
-        points: list[tuple[float, float]] = []
-        rows, of_row, shifts = self.grid.rows, self.pages.of_row, self.pages.shifts
-        page = -1
+    def points(self, corners: list[Corner]) -> list[list[tuple[float, float]]]:
+        """Return the corners of a square line, on each of the pages between which it runs."""
+        parts: list[list[tuple[float, float]]] = [[]]
+        page = _page(self.grid, self.pages, corners[0][1])
         for x, level in corners:
-            row = rows[level.box] if isinstance(level, Anchor) else level.row
-            goal = of_row[row] if row >= 0 else 0
-            if goal != page and page >= 0:
-                for end in range(page, goal):
-                    points += self.pages.turn(end, x)
-                for end in range(page - 1, goal - 1, -1):
-                    points += self.pages.turn(end, x)[::-1]
+            goal = _page(self.grid, self.pages, level)
+            if goal != page:
+                leaves, enters = (
+                    (x + self.pages.shifts[one], self.pages.port(one, x, is_below=is_below)[1])
+                    for one, is_below in ((page, page < goal), (goal, goal < page))
+                )
+                parts[-1].append(leaves)
+                parts.append([enters])
             page = goal
-            points.append((x + shifts[page], self.level(level)))
-        return points
+            parts[-1].append((x + self.pages.shifts[page], self.level(level)))
+        return parts
 
     def bottom_of(self, box: int) -> float:
         """Return the lower edge of a box."""
@@ -140,8 +141,8 @@ def position_rows(
         if row in last_rows:
             page = pages.of_row[row]
             pages.ends.append(top + height + _tracks_height(tracks, row))
-            bottom = max(bottom, pages.ends[-1] + pages.room(page))
-            pages.starts.append(start + pages.room(page))
+            bottom = max(bottom, pages.ends[-1] + pages.room(page, is_below=True))
+            pages.starts.append(start + pages.room(page + 1, is_below=False))
             row_bottom.append(pages.starts[-1])
             top = pages.starts[-1] + channel - _tracks_height(tracks, row)
         else:
@@ -198,31 +199,53 @@ def _make_pages(
         np.concatenate([lasts, lanes[:, 1]]),
     )
     width = halves.right - theme.MARGIN
-    inside = set[int]()
-    for frame in grid.picture.frames:
-        in_rows = [grid.rows[box] for box in frame.boxes]
-        inside.update(range(min(in_rows), max(in_rows)))
-    pages = choose_pages(pitches, width, len(halves.columns.extent), passing, inside)
+    pages = choose_pages(
+        pitches, width, len(halves.columns.extent), passing, functools.partial(_rows_inside, grid)
+    )
     if not pages:
         return pages
-    crossings: list[Crossing] = []
+    crossings, kinds = list[Crossing](), grid.picture.lines.column("kind")
     of_row = np.array(pages.of_row, np.int64)
     turning = np.flatnonzero(of_row[firsts] != of_row[lasts])
     for line, first, last in zip(
         soft[turning].tolist(), firsts[turning].tolist(), lasts[turning].tolist(), strict=True
     ):
         xs = row_xs(grid, halves.columns, line, ports)
-        for page in range(pages.of_row[first], pages.of_row[last]):
-            crossings.append(Crossing(page, xs[pages.last_rows[page] - first]))
+        start, goal = pages.of_row[first], pages.of_row[last]
+        leaves, enters = (xs[pages.last_rows[page] - first] for page in (start, goal - 1))
+        crossings.append(Crossing(start, leaves, goal, enters, kinds[line]))
     for line, way in corners.items():
         ends = grid.rows[grid.upper[line]], grid.rows[grid.lower[line]]
         if pages.of_row[max(0, min(ends) - 1)] == pages.of_row[max(ends)]:
             continue  # as nearly always, all of it is on one page
         for (_, before), (x, level) in pairwise(way):
-            start, end = sorted((_page(grid, pages, before), _page(grid, pages, level)))
-            crossings += [Crossing(page, x) for page in range(start, end)]
-    pages.set_turns(crossings, halves.right, width)
+            start, goal = sorted((_page(grid, pages, before), _page(grid, pages, level)))
+            crossings += [Crossing(start, x, goal, x, kinds[line])] * (start < goal)
+    pages.set_crossings(crossings, width)
     return pages
+
+
+def _rows_inside(grid: Grid) -> frozenset[int]:
+    """Find the rows below which a block of the program, or what has a frame, goes on; where it
+    begins with a weight that is only transposed, it may begin further down."""
+    rows, blocks = grid.rows, grid.picture.boxes.column("block")
+    arcs = [
+        (upper, lower)
+        for arc, upper, lower in zip(grid.arcs, grid.upper, grid.lower, strict=True)
+        if arc is not None
+    ]
+    entered = {lower for _, lower in arcs}
+    spans = [
+        (rows[upper], rows[lower])
+        for upper, lower in arcs
+        if upper in entered and blocks[upper] and blocks[upper] == blocks[lower]
+    ]
+    for frame in grid.picture.frames:
+        in_rows = [rows[box] for box in frame.boxes]
+        spans.append((min(in_rows), max(in_rows)))
+    firsts, lasts = np.array(spans, np.int64).reshape(-1, 2).T
+    passing = count_passing(len(grid.row_heights), firsts, lasts)
+    return frozenset(row for row, count in enumerate(passing) if count)
 
 
 def _page(grid: Grid, pages: Pages, level: Level) -> int:

@@ -6,10 +6,11 @@ write the boxes, write the lines, write the captions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from gradstep.graph.common_module import without_module
 from gradstep.graph.folding.totals import totals
@@ -260,7 +261,24 @@ def _boxes(
         opens=[formatting.name_to_open(graph, id) for id in shown],
         hooked=hooked,
         mark=[graph.marks[id].what if id in graph.marks else "" for id in shown],
+        block=read_late(
+            len(shown),
+            lambda places: [_block(graph, id) for id in shown[places.start : places.stop]],
+        ),
     )
+
+
+def _block(graph: Graph, id: int) -> str:
+    """Name what a node is a part of: a round of the outermost loop of the program, in a module of
+    the outermost list, or in the outermost module."""
+    scope = graph.scopes[id]
+    name = scope[: match.end()] if (match := _BLOCK.match(scope)) else scope.partition(".")[0]
+    rounds = graph.rounds.get(id, ())
+    return f"{name} {rounds[0].loop} {rounds[0].number}" if rounds else name
+
+
+_BLOCK: Final = re.compile(r"(?:[^.]*\.)*?\d+(?=\.|$)")
+"""A path as far as to its first number."""
 
 
 def _idle_groups(graph: Graph) -> frozenset[int]:

@@ -8,14 +8,16 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gradstep_viz import theme
-from gradstep_viz.picture.model import Box, Picture
+from gradstep_viz.picture.model import Box, LineKind, Picture
 from gradstep_viz.picture.records import Records
 
 Segment = tuple[float, ...]
-"""The rest of a curve's control points: 2 numbers (line), 4 (quadratic) or 6 (cubic)."""
+"""The rest of a curve's control points: 2 numbers (line, or :class:`Jump`), 4 (quadratic) or 6
+(cubic)."""
 
 TITLE_ROW = 30
 DETAIL_ROW = 16
@@ -50,6 +52,27 @@ Label = tuple[float, float, str]
 """Where the text of a line begins, or ends: x, y and SVG's text-anchor, "start" or "end"."""
 
 
+class Jump(NamedTuple):
+    """A part of a line that is not drawn: it ends in a port, and goes on here, in another one."""
+
+    x: float
+    y: float
+
+
+PORT_RADIUS = 8
+
+
+class NumberedPort(NamedTuple):
+    """The numbered end of a line of this kind that goes on elsewhere, in the port at the place
+    ``other``."""
+
+    x: float
+    y: float
+    kind: LineKind
+    number: int
+    other: int
+
+
 class Route(NamedTuple):
     """The course of a line, from ``start`` along ``segments`` to the tip of its arrow."""
 
@@ -75,13 +98,15 @@ class Caption(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Places for the boxes, routes for the lines, and the caption lines."""
+    """Places for the boxes, routes for the lines, the caption lines, and the ports of lines that
+    run from one column into another."""
 
     width: float
     height: float
     places: Records[Rectangle]
     routes: Records[Route]
     captions: list[Caption]
+    ports: Sequence[NumberedPort] = ()
 
 
 HEADER_TITLE_Y = 32

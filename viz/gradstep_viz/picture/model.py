@@ -13,6 +13,7 @@ from gradstep_viz.picture.magnitude import Scale
 from gradstep_viz.picture.records import Records
 
 RankDir = Literal["TB", "LR"]
+LineKind = Literal["value", "gradient", "saved"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
 HALVES: tuple[Half, Half] = ("forward", "backward")
 
@@ -39,6 +40,7 @@ class Box(NamedTuple):
     debugger stands, ``href`` leads to the line of the program, ``opens`` is the name by which a
     group is expanded.  ``hooked`` says that it tells of a gradient that a hook changed, and
     ``mark`` how it differs from the graph that is compared: "added", "removed", "changed", or "".
+    ``block`` names the round of a loop, or the module, that it is a part of.
     """
 
     node: int
@@ -61,6 +63,7 @@ class Box(NamedTuple):
     opens: str = ""
     hooked: bool = False
     mark: str = ""
+    block: str = ""
 
     @property
     def key(self) -> str:
@@ -78,7 +81,7 @@ class Line(NamedTuple):
     """
 
     edge: int
-    kind: Literal["value", "gradient", "saved"]
+    kind: LineKind
     source: int
     target: int
     operand: int

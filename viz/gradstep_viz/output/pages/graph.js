@@ -73,6 +73,7 @@ function divide() {
     const text = label && placed ? labels.shift() : null;
     if (isAway(source) || isAway(target)) [drawn(key), text].forEach(hide);
   }
+  all(`.port:not(.${half === "forward" ? "value" : "gradient"})`).forEach(hide);
   // the captions of the backward half are the last ones
   const captions = texts.filter(text => !text.classList.contains("t"));
   const second = captions.findIndex(text => /^backward [↑←]/.test(text.textContent));
@@ -770,7 +771,16 @@ main.addEventListener("pointerup", event => {
   if (node) activate(nodes.indexOf(node));
   else select(null);
 });
-main.addEventListener("pointercancel", () => { grip = null; });
+// A line that ends in a number leads to where it goes on.
+main.onclick = event => {
+  const port = event.target.closest(".port");
+  if (!port) return;
+  event.preventDefault();
+  const other = svg.querySelector(port.getAttribute("href"));
+  other.focus();
+  centre(other);
+};
+main.onpointercancel = () => { grip = null; };
 main.addEventListener("wheel", event => {
   event.preventDefault();
   const room = main.getBoundingClientRect();

@@ -24,7 +24,7 @@ from gradstep_viz.output.svg.boxes import draw_boxes
 from gradstep_viz.output.svg.elements import escape, text_at
 from gradstep_viz.output.svg.frames import draw_frames
 from gradstep_viz.output.svg.legend import draw_legend
-from gradstep_viz.output.svg.lines import draw_labels, draw_lines
+from gradstep_viz.output.svg.lines import draw_labels, draw_lines, draw_ports
 from gradstep_viz.output.svg.style import style
 from gradstep_viz.output.text import alternative_text, describe
 from gradstep_viz.picture.geometry import HEADER_TITLE_Y, Layout
@@ -66,8 +66,9 @@ def write_svg(
         rules=() if halos else ("@scope .label{stroke:none}",),
         plain=plain,
         framed=bool(picture.frames),
+        ported=bool(layout.ports),
         marked=any(picture.boxes.column("mark")),
-        role="group" if linked and any(picture.boxes.column("href")) else "img",
+        role="group" if layout.ports or (linked and any(picture.boxes.column("href"))) else "img",
         scale=1 if pixels is None else min(1, pixels / width),
     )
 
@@ -86,6 +87,7 @@ def _body(picture: Picture, layout: Layout, linked: bool, halos: bool) -> Iterat
     lines, routes = picture.lines, layout.routes
     for part in _batches(len(lines)):
         yield "\n".join(draw_lines(lines, routes, part))
+    yield from draw_ports(layout.ports)
     for part in _batches(len(lines)):
         if labels := "\n".join(draw_labels(lines, routes, part, halos)):
             yield labels
@@ -125,12 +127,13 @@ def finish(
     rules: Sequence[str] = (),
     plain: bool = False,
     framed: bool = False,
+    ported: bool = False,
     marked: bool = False,
     role: str = "img",
     scale: float = 1,
 ) -> bytes:
     """Wrap drawn elements, which come in parts, into a document; an id in them is written as
-    ``id="@-name"``.
+    ``id="@-name"``, and a link to it as ``href="#@-name"``.
 
     ``rules`` are added to the style sheet; ``@scope`` stands for this document, ``@name`` for
     the beginning of names that belong to it.
@@ -150,10 +153,11 @@ def finish(
         opening,
         f'<title id="{prefix}-title">{escape(title)}</title>',
         f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-        f"<style>\n{style(prefix, theme_name, plain, framed, marked)}{added}\n</style>",
+        f"<style>\n{style(prefix, theme_name, plain, framed, ported, marked)}{added}\n</style>",
         f'<rect class="bg" width="{w}" height="{h}"/>',
     )
     document, named = BytesIO(), f'id="{prefix}-'.encode()
+    linked = f'href="#{prefix}-'.encode()
     document.write("\n".join(head).encode())
     separator = b""
     for text in body:
@@ -162,6 +166,8 @@ def finish(
         content.update(separator)
         content.update(part)
         document.write(b"\n")
+        if b'href="#@-' in part:
+            part = part.replace(b'href="#@-', linked)
         document.write(named.join(part.split(b'id="@-')))  # a quarter quicker than replace()
         separator = b"\n"
     document.write(b"\n</svg>\n")

@@ -11,7 +11,7 @@ from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import rectangle, text_at
 from gradstep_viz.output.svg.lines import ground, label_place
 from gradstep_viz.picture.formatting import shorten
-from gradstep_viz.picture.geometry import Layout, Rectangle, Route, text_width
+from gradstep_viz.picture.geometry import Jump, Layout, Rectangle, Route, text_width
 from gradstep_viz.picture.model import Frame, Picture
 
 SIDE = 10
@@ -179,7 +179,8 @@ def _curves(route: Route) -> Iterator[list[tuple[float, float]]]:
     for segment in route.segments:
         controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
         at = controls[-1]
-        yield controls
+        if not isinstance(segment, Jump):
+            yield controls
 
 
 def _between(points: Sequence[tuple[float, float]], share: float) -> tuple[float, float]:

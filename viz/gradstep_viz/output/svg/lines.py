@@ -9,7 +9,16 @@ from collections.abc import Iterator, Sequence
 from gradstep_viz import theme
 from gradstep_viz.output.svg.elements import escape_all, number, text_at
 from gradstep_viz.picture.formatting import NOT_EQUAL
-from gradstep_viz.picture.geometry import Label, Rectangle, Route, Segment, text_width
+from gradstep_viz.picture.geometry import (
+    PORT_RADIUS,
+    Jump,
+    Label,
+    NumberedPort,
+    Rectangle,
+    Route,
+    Segment,
+    text_width,
+)
 from gradstep_viz.picture.magnitude import shade
 from gradstep_viz.picture.model import Line
 from gradstep_viz.picture.records import Records
@@ -73,6 +82,17 @@ def hook_mark(route: Route) -> str:
     return f'<circle class="hook" cx="{at[0]}" cy="{at[1]}" r="{HOOK_RADIUS}"/>'
 
 
+def draw_ports(ports: Sequence[NumberedPort]) -> Iterator[str]:
+    """Draw the numbers where lines end and go on, each a link to the other end."""
+    for at, (x, y, kind, count, other) in enumerate(ports):
+        yield (
+            f'<a id="@-port{at}" class="port {kind}" href="#@-port{other}">'
+            f"<title>line {count} goes on at the other {count}</title>"
+            f'<circle cx="{number[x]}" cy="{number[y]}" r="{PORT_RADIUS}"/>'
+            f"{text_at(x, y + 3.6, str(count), 'v')}</a>"
+        )
+
+
 def label_text(line: Line, place: Label, text: str) -> str:
     """Write the label of a line."""
     return _label(line.kind, line.alert, place, text)
@@ -133,7 +153,7 @@ def _drawn(segment: Segment) -> str:
     """Write the command that draws a segment: which one depends on how many numbers it takes."""
     if len(segment) == 2:
         x, y = segment
-        return f"L{number[x]} {number[y]}"
+        return f"{'M' if isinstance(segment, Jump) else 'L'}{number[x]} {number[y]}"
     if len(segment) == 4:
         a, b, x, y = segment
         return f"Q{number[a]} {number[b]} {number[x]} {number[y]}"

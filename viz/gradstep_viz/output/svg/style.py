@@ -17,6 +17,7 @@ def style(
     theme_name: str,
     plain: bool = False,
     framed: bool = False,
+    ported: bool = False,
     marked: bool = False,
 ) -> str:
     """Write the style sheet of one picture; every rule is bound to its class ``prefix``."""
@@ -72,6 +73,11 @@ def style(
     paint(".ring rect", "fill:none;stroke-width:1.8px", stroke="ink")
     if framed:
         paint(".frame rect", "fill:none;stroke-width:1px;stroke-dasharray:5 4", stroke="mute")
+    if ported:
+        paint(".port circle", "stroke-width:1.2px", fill="bg")
+        for role, token in theme.LINE_ROLES.items():
+            paint(f".port.{role} circle", stroke=token)
+        paint(".port text", "text-anchor:middle;font-weight:600")
     if marked:
         paint(".node.added>rect", "stroke-width:3px")
         paint(".node.removed>rect", "stroke-width:2px;stroke-dasharray:6 4")
