@@ -9,6 +9,8 @@ import pytest
 
 import gradstep
 from gradstep_viz.errors import UnknownNode, VizError
+from gradstep_viz.flow.compose import make_flow_picture
+from gradstep_viz.flow.text import write_flow_text
 from gradstep_viz.level_of_detail import Composer, folding_of
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.compose import make_picture
@@ -37,6 +39,34 @@ def test_nodes_and_leaves_bear_names_of_the_users_own(engine: str, format: str) 
         assert name in text
     for name in ("fc1.weight", "AddmmBackward0 #8"):
         assert name not in re.sub(r"<title>.*?</title>|tooltip.*", "", text, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("address", ["fc1/addmm:1", "fc1"])
+def test_a_label_names_both_halves_of_an_op_and_its_row(engine: str, address: str) -> None:
+    code = NET.replace("fc2(h)", "loss = fc2(h)").replace(".backward()", "\nloss.backward()")
+    graph = picture_programs.graph_of_code(code, engine)
+    labels = {address: "W₁ x + b₁", "loss": "L"}
+    boxes = make_picture(graph, "both", labels=labels).boxes
+    named = [box.half for box in boxes if box.title == "W₁ x + b₁"]
+    assert sorted(named) == ["backward", "forward"]
+    assert {"L", "∂L/∂L"} <= {box.title for box in boxes}
+    options = RenderOptions(label=[f"{one}={own}" for one, own in labels.items()])
+    text = write_flow_text(make_flow_picture(graph, options))
+    rows = [line[3:] for line in text.splitlines() if re.match("[●○◎]", line)]
+    assert [row.startswith("W₁ x + b₁ Linear") for row in rows].count(True) == 1
+    assert not any(row.startswith("fc1 ") for row in rows)
+    assert rows[-1].startswith("L ")
+
+
+def test_the_label_of_an_op_among_others_stands_in_their_row() -> None:
+    code = NET.replace("h = torch.tanh(fc1(x))", "h = torch.tanh(fc1(x) * 2)")
+    graph = picture_programs.graph_of_code(code, "core")
+    options = RenderOptions(label=["mul:1=twice", "fc1.weight=W₁", "x=X"])
+    text = write_flow_text(make_flow_picture(graph, options))
+    assert re.search(r"h\s+twice, tanh", text)
+    assert "X input" in text
+    assert "Largest layer ■: fc1, 9 parameters" in text, "it still has its weight"
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -19,7 +19,7 @@ from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.captions import zeros_text
 from gradstep_viz.picture.compose import title_of_graph
 from gradstep_viz.picture.formatting import parameters
-from gradstep_viz.picture.wording import with_labels
+from gradstep_viz.picture.wording import labels_within
 
 LEAST_WIDTH = 420
 PAGE_ROWS = 400
@@ -73,7 +73,8 @@ def _builder(
 ) -> tuple[str, TableBuilder]:
     """Return the module that all names are within, and what makes tables."""
     module = common_module(graph)
-    builder = TableBuilder(with_labels(without_module(graph, module), options.labels), marks)
+    labels = labels_within(options.labels, module)
+    builder = TableBuilder(without_module(graph, module), marks, labels)
     if builder.is_empty:
         raise NothingToDraw("the graph has no ops", remedy="give a tensor that has a graph")
     return module, builder

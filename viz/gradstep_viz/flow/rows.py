@@ -214,10 +214,16 @@ class _Shown(NamedTuple):
 
 
 class TableBuilder:
-    """Makes tables of one graph, some of whose nodes have ``marks``."""
+    """Makes tables of one graph, some of whose nodes have ``marks``; ``labels`` are names of the
+    user's own, by addresses."""
 
-    def __init__(self, graph: Graph, marks: Mapping[int, Mark] = MappingProxyType({})) -> None:
-        self.graph = graph
+    def __init__(
+        self,
+        graph: Graph,
+        marks: Mapping[int, Mark] = MappingProxyType({}),
+        labels: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        self.graph, self._labels = graph, labels
         self.ops = Ops(graph)
         self.is_empty = not self.ops.units
         self._marks: dict[int, Mark] = {}  # by units
@@ -236,7 +242,7 @@ class TableBuilder:
         root = PartBuilder(self.ops, self._sick, by_shape=True, folds=True).build()
         first = _opened(root, usual)
         opened = first | _opened(root, most)
-        return _Writer(self.facts, root, opened, first).table()
+        return _Writer(self.facts, self._labels, root, opened, first).table()
 
     def table(
         self,
@@ -254,7 +260,7 @@ class TableBuilder:
         if len(_rows_shown(root, opened)) > most and not full:
             root = PartBuilder(self.ops, self._sick, by_shape=False, folds=True).build()
             opened = _opened(root, most, full, expand, depth, shut)
-        return self._marked(_Writer(self.facts, root, opened).table())
+        return self._marked(_Writer(self.facts, self._labels, root, opened).table())
 
     def _marked(self, table: Table) -> Table:
         """Have the rows with marks say them."""
@@ -451,9 +457,15 @@ class _Writer:
     """Writes the rows of what is open."""
 
     def __init__(
-        self, facts: Facts, root: Part, opened: set[int], first: set[int] | None = None
+        self,
+        facts: Facts,
+        labels: Mapping[str, str],
+        root: Part,
+        opened: set[int],
+        first: set[int] | None = None,
     ) -> None:
-        self._first = first
+        self._first, self._labels = first, labels
+        self._labelled: dict[str, str] = {}  # paths of modules
         self._facts, self._root, self._opened = facts, root, opened
         self._graph, self._units = facts.graph, facts.units
         self._rows: list[Row] = []
@@ -631,7 +643,7 @@ class _Writer:
         if part.kind != "statement":
             return []
         leaves = self._facts.parameters(part.units)
-        names = [_without(self._facts.leaves[leaf].name, front) for leaf in leaves]
+        names = [_without(self._leaf_name(leaf), front) for leaf in leaves]
         return [name for name in names if name][:MOST_NAMES]
 
     def _is_residual(self, part: Part) -> bool:
@@ -705,8 +717,7 @@ class _Writer:
                 row.name, row.kind_text = self._statement_name(one)
             if parts[0].kind == "fold":
                 row.badge = f"× {len(rounds)}"
-            return
-        if one.kind == "module":
+        elif one.kind == "module":
             row.name = _without(one.label, front)
             row.kind_text = modules.get(one.label, "")
             row.attributes = self._graph.module_details.get(one.label, "")
@@ -716,6 +727,26 @@ class _Writer:
             row.name, row.kind_text = one.label, self._ops_text(one.units)
         else:
             row.name, row.kind_text = self._statement_name(one)
+        self._label(row, rounds)
+
+    def _label(self, row: Row, rounds: Sequence[Part]) -> None:
+        """Give a row the name that the user has for its modules or, of a statement, for its last
+        op."""
+        first, last = rounds[0], rounds[-1]
+        keys = row.name, _span(first.label, last.label)
+        own = next((self._labels[key] for key in keys if key in self._labels), "")
+        heads = self._facts.ops.heads_among(first.units)
+        if len(rounds) == 1 and heads and (first.kind != "module" or len(heads) == 1):
+            own = own or self._label_of(heads[-1])
+        if own:
+            row.name = self._labelled[row.path] = printable(own)
+
+    def _label_of(self, unit: int) -> str:
+        addresses = map(self._graph.address, self._units.nodes(unit) if self._labels else ())
+        return next((self._labels[one] for one in addresses if one in self._labels), "")
+
+    def _leaf_name(self, leaf: int) -> str:
+        return self._labels.get(self._graph.address(leaf), self._facts.leaves[leaf].name)
 
     def _name_rounds(self, rounds: Sequence[Part], front: tuple[str, ...]) -> tuple[str, str]:
         """Name rounds by the modules that they have, else by the loop."""
@@ -745,8 +776,9 @@ class _Writer:
 
     def _ops_text(self, units: Sequence[int]) -> str:
         """List the ops of a statement, without those that serve others."""
-        stems = self._units.stems
-        names = _as_called([stems[unit] for unit in self._facts.ops.heads_among(units)])
+        stems, heads = self._units.stems, self._facts.ops.heads_among(units)
+        called = {unit: self._label_of(unit) for unit in heads[:-1]}  # the last names the row
+        names = _as_called([called.get(unit) or stems[unit] for unit in heads])
         if Counter(names) == _ROTATION:
             return "rotary embedding"
         if any(name.endswith("_backward") for name in names):
@@ -890,7 +922,7 @@ class _Writer:
                 before.setdefault(at, []).append(self._input(leaf))
             elif known.name:
                 for at in places:
-                    self._with(self._rows[at], known.name)
+                    self._with(self._rows[at], self._leaf_name(leaf))
         if not before:
             return
         moved: list[int] = []
@@ -927,7 +959,7 @@ class _Writer:
 
     def _input(self, leaf: int) -> Row:
         known = self._facts.leaves[leaf]
-        row = Row("input", 0, name=printable(known.name) or "input", leaf=leaf)
+        row = Row("input", 0, name=printable(self._leaf_name(leaf)) or "input", leaf=leaf)
         row.kind_text = "input" if row.name != "input" else ""
         if leaf in self._graph.cuts:
             row.kind_text = known.detail
@@ -961,7 +993,8 @@ class _Writer:
             row.is_output = True
             for node in nodes:
                 stats = self._graph.statistics.get(node)
-                row.name = printable(self._graph.names[node])
+                name = self._graph.names[node]
+                row.name = printable(self._labels.get(name, name))
                 if stats is not None and stats.size == 1:
                     row.value, other = _number(stats), self._graph.others.get(node)
                     if other is not None and _number(other) != row.value:
@@ -1061,6 +1094,8 @@ class _Writer:
 
     def _called(self, path: str) -> str:
         """Name a module by its path, and by its class where the name is only a number."""
+        if path in self._labelled:
+            return self._labelled[path]
         kind = self._graph.modules.get(path, "") if path.rpartition(".")[2].isdecimal() else ""
         return printable(f"{path} ({kind})" if kind else path)
 

@@ -39,6 +39,7 @@ from gradstep_viz.picture.tooltips import node_tooltip
 from gradstep_viz.picture.wording import (
     DEFAULT_FACTS,
     in_words_of_author,
+    labels_within,
     with_facts,
     with_labels,
 )
@@ -83,8 +84,8 @@ def make_picture(
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
     addresses = [printable(graph.address(id)) for id in range(len(graph))]
-    named = in_words_of_author(without_module(with_facts(graph, facts), module))
-    named = with_labels(named, labels)
+    known = without_module(with_facts(graph, facts), module)
+    named = with_labels(in_words_of_author(known), known, labels_within(labels, module))
     gradients = Gradients("rms" in facts and has_gradients(named), scale)
     chips = _Chips(
         named,

@@ -19,24 +19,46 @@ lines to saved values, and lines of the program."""
 DEFAULT_FACTS: Final = FACTS[:-1]
 
 
-def with_labels(graph: Graph, labels: Mapping[str, str]) -> Graph:
-    """Return ``graph`` with names of the user's own for nodes, by their addresses; a leaf goes by
-    the name of its variable, a group by its title."""
+def with_labels(graph: Graph, known: Graph, labels: Mapping[str, str]) -> Graph:
+    """Return ``graph`` with names of the user's own for nodes, by the addresses that they have in
+    the graph ``known`` without the words of its author; a leaf goes by the name of its variable, a
+    group by its title, what is all of a module by that, too."""
     if not labels:
         return graph
     names, variables = list(graph.names), dict(graph.variables)
     for id, variable in graph.variables.items():
         variables[id] = labels.get(variable, variable)
+    modules = _ops_that_are_modules(known)
     for id in range(len(graph)):
-        own = labels.get(graph.address(id), labels.get(formatting.title(graph, id)))
-        if own is not None and id in variables:
-            variables[id] = own.removesuffix(".grad")
-        elif own is not None:
+        keys = [known.address(id), formatting.title(graph, id)]
+        if modules.intersection((id, graph.pairs.get(id, -1))):
+            keys.append(known.scopes[id])
+        own = next((labels[key] for key in keys if key in labels), None)
+        is_named = graph.kinds[id] in ("op", "group", "seed") or id not in variables
+        if graph.kinds[id] == "seed" and (name := graph.names[id][1:].partition("/")[0]) in labels:
+            own = f"∂{labels[name]}/∂{labels[name]}"
+        if own is not None and is_named:
             names[id] = own
+        elif own is not None:
+            variables[id] = own.removesuffix(".grad")
     frames = tuple(
         frame._replace(label=labels.get(frame.label, frame.label)) for frame in graph.frames
     )
     return replace(graph, names=names, variables=variables, frames=frames)
+
+
+def labels_within(labels: Mapping[str, str], module: str) -> Mapping[str, str]:
+    """Return labels by addresses within ``module``, which pictures leave out of all names.
+
+    >>> labels_within({"model.fc/addmm:1": "f", "model/mul:1": "g", "x": "y"}, "model")
+    {'fc/addmm:1': 'f', 'mul:1': 'g', 'x': 'y'}
+    """
+    if not module:
+        return labels
+    fronts = f"{module}.", f"{module}/"
+    return {
+        name.removeprefix(fronts[0]).removeprefix(fronts[1]): own for name, own in labels.items()
+    }
 
 
 def in_words_of_author(graph: Graph) -> Graph:
