@@ -318,6 +318,17 @@ def test_tensors_that_are_described_together_are_described_as_each_alone(
         assert found.rms == pytest.approx(expected.rms, rel=1e-12, nan_ok=True)
 
 
+def test_what_was_traced_is_known_after_the_block() -> None:
+    with trace(values=True):
+        x = torch.tensor(3.0, requires_grad=True)
+        scale = torch.tensor([2.0, 4.0])
+        loss = ((x - 1) * scale).sum()
+        inside = capture(loss, names={"x": x, "scale": scale})
+    outside = capture(loss, names={"x": x, "scale": scale})
+    assert outside.kinds.count("leaf") == 2  # x, and x.grad
+    assert to_json(outside) == to_json(inside)
+
+
 def test_a_leaf_of_one_number_has_the_value_that_it_has_now() -> None:
     with trace(values=True):
         bias = torch.nn.Parameter(torch.full((1,), 7.0))

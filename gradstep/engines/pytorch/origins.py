@@ -145,6 +145,12 @@ class Origins:
         """The module that runs now."""
         return self._scopes[-1] if self._scopes else OUTSIDE
 
+    @property
+    def known_ops(self) -> Any:
+        """What recorded the ops, also after the end; None where values were not asked for, and
+        while it rests."""
+        return self.ops if self.noting else self.recorder
+
     def end(self, outer: Origins | None) -> None:
         """Note no more; what is noted stays known, unless ``outer`` goes on."""
         self.noting, self.ops = False, None

@@ -86,7 +86,7 @@ class SeenTensor:
     def record(self) -> Any:
         """The op that made it, or the module and the line of its node, and the number of the
         output."""
-        ops = None if self.graph is None else self.graph.origins.ops
+        ops = None if self.graph is None else self.graph.origins.known_ops
         if ops is not None and isinstance(self.origin, torch.Tensor):
             return ops.origin(self.origin)
         node, nr = resolve(self.edge)
