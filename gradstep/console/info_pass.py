@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from gradstep.console.console import Console
 from gradstep.console.language import Operands
@@ -13,6 +15,10 @@ from gradstep.findings.reports.formatting import table_text, wrapped
 from gradstep.graph.addresses import node_text, step_number
 from gradstep.graph.statistics import Statistics, format_bytes, format_number, format_statistics
 from gradstep.text import listed, plural
+
+if TYPE_CHECKING:
+    from gradstep.recording.facts import CallFacts
+    from gradstep.recording.run import Run
 
 
 def leaves(console: Console, operands: Operands) -> str:
@@ -126,9 +132,11 @@ def calls(console: Console, operands: Operands) -> str:
 
 
 def _gaps(console: Console) -> dict[tuple[str, int], list[tuple[str, ...]]]:
-    """Return a line about the calls that ran unrecorded right before a call, for each that has
+    """Return a line about the calls that are not in full right before a call, for each that has
     such, that of the session included."""
     session = console.session
+    run: Run | None = getattr(session.backward_call, "run", None)
+    facts = () if run is None else tuple(run.calls())
     recorded = {(call.kind, call.number) for call in session.timeline.calls}
     known = sorted({*recorded, (session.kind, session.call)})
     lines: dict[tuple[str, int], list[tuple[str, ...]]] = {}
@@ -137,8 +145,18 @@ def _gaps(console: Console) -> dict[tuple[str, int], list[tuple[str, ...]]]:
         if first < number:
             numbers = f"{first}" if first + 1 == number else f"{first} to {number - 1}"
             title = f"{'call' if kind == 'backward' else kind} {numbers}"
-            lines[kind, number] = [(title, "not recorded", "", "", "")]
+            seen = [call for call in facts if call.kind == kind and first <= call.number < number]
+            lines[kind, number] = [(title, *_seen(seen), "", "")]
     return lines
+
+
+def _seen(calls: Sequence[CallFacts]) -> tuple[str, str]:
+    """Say how much is known of calls that are not in full, and how their loss changed."""
+    if not calls:
+        return "not recorded", ""
+    losses = [format_number(call.loss) for call in calls if call.loss is not None]
+    ends = [losses[0], losses[-1]] if len(losses) > 1 else losses
+    return "not in full", f"loss {' to '.join(ends)}" if ends else ""
 
 
 def _kept(call: CallRecord) -> str:

@@ -472,10 +472,11 @@ def test_a_recording_is_left_for_another_of_its_calls(run: Run, gradstep: Gradst
     words = ("record", "--call", "1,4:5", "-o", "run.gsr", "train.py")
     assert gradstep(LOOP, *words).code == 0
     moves = "call\nbreak div\ncall 4\nprint call\ncall next\nprint call\ninfo breakpoints\n"
-    code, out, err = run(LOOP, moves + "call previous\nprint call\n", "run.gsr")
+    code, out, err = run(LOOP, moves + "info calls\ncall previous\nprint call\n", "run.gsr")
     assert code == 0, err
     assert "backward() call 1; 3 calls in full: 1, 4 and 5\n" in out
     assert re.findall(r"call = (\d)", out) == ["4", "5", "4"]
+    assert re.search(r"call 1 to 4 +not in full +loss \S+ to \S+", out)
     assert "1  break div  1 node" in out
     for line, said in (
         ("call 3", "call 4 is the nearest one in full"),
