@@ -12,9 +12,12 @@ import gradstep
 import gradstep_viz
 from gradstep import trace
 from gradstep.console.session import Session
-from gradstep_viz.errors import NothingToDraw
+from gradstep_tui.cli import main
+from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.films.recording import record
 from gradstep_viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots
+from tests.engines.architecture_programs import on_the_core
+from tests.viz.test_wording import NET
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -175,9 +178,49 @@ def test_a_long_pass_shares_frames():
     for _ in range(600):
         y = y * 0.5
     before, after, _ = record(y.sum(), "both")
-    shots = make_shots(before, after, "both")
+    shots = make_shots(before, after, after, "both")
     assert len(shots) <= MOST_SHOTS + 4
     assert any(shot.headline.startswith("#1 to #") for shot in shots)
+
+
+@pytest.mark.parametrize("engine", ["core", pytest.param("pytorch", marks=pytest.mark.torch)])
+def test_a_film_has_the_words_of_pictures(engine, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = NET if engine == "pytorch" else on_the_core(NET)
+    (tmp_path / "train.py").write_text(code, "utf-8")
+    assert main(["film", "--label", "fc1.weight=W₁", "-o", "film.svg", "train.py"]) == 0
+    svg = (tmp_path / "film.svg").read_text("utf-8")
+    said = ElementTree.fromstring(svg).find(f"{SVG}desc").text
+    assert "fc1: addmm runs" in said
+    assert "h: tanh runs" in said
+    assert re.search(r"which saves h and fc2\.weight|which saves fc2\.weight and h", said)
+    assert "W₁.grad: 0 + " in said
+    for words in (said, " ".join(filter(None, texts_of(svg)))):
+        assert not re.search(r"\b(self|mat[12]|fc1\.weight)\b", words)
+
+
+def test_a_film_shows_the_facts_that_are_asked_for():
+    z = log_product()[2]
+    texts = texts_of(gradstep.film(z, show="rms", captions=False).frame(-1))
+    assert not any(text and ("forward ↓" in text or "g / " in text) for text in texts)
+    assert "g / input" in texts_of(gradstep.film(z).frame(-1))
+
+
+def test_a_film_fills_a_shape():
+    x = torch.ones(3, requires_grad=True)
+    y = x
+    for _ in range(12):
+        y = torch.tanh(y)
+    film = gradstep.film(y.sum(), shape="16:9")
+    for svg in (film.svg(), film.frame(3)):
+        *_, width, height = map(int, re.search(r'viewBox="([-\d ]+)"', svg)[1].split())
+        assert width / height == pytest.approx(16 / 9, rel=0.01)
+    assert film.size[1] < gradstep.film(y.sum()).size[1] / 2
+
+
+def test_a_label_of_nothing_is_refused():
+    with pytest.raises(UnknownNode, match="nothing here is called"):
+        gradstep.film(log_product()[2], label="tanh=σ")
 
 
 def test_names_that_look_like_markup_stay_text():

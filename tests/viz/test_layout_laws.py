@@ -122,7 +122,7 @@ def test_random_graphs_keep_the_laws_from_left_to_right(graph: Graph, view: View
 @given(twins(), st.sampled_from([300, 700, 1500]))
 def test_wrapped_graphs_keep_the_laws(graph: Graph, wide: int) -> None:
     picture = make_picture(graph)
-    check(picture, lay_out(picture, paged=False, wide=wide))
+    check(picture, lay_out(picture, pages=1, wide=wide))
 
 
 @given(twins(), st.sampled_from(VIEWS), st.sampled_from([None, True, False]))

@@ -122,7 +122,7 @@ def test_long_graphs_with_a_spine_are_no_strips(graph: Graph, view: View) -> Non
 
 def test_a_tall_picture_can_stay_in_one_column() -> None:
     picture = make_picture(sample_graphs.residual(12), "both")
-    paged, whole = lay_out(picture), lay_out(picture, paged=False)
+    paged, whole = lay_out(picture), lay_out(picture, pages=1)
     check(picture, whole)
     check_labels(picture, whole)
     assert whole.width < paged.width
@@ -142,7 +142,7 @@ def test_many_branches_are_no_stair() -> None:
         build.edge("value", branch, added, input_nr=1)
         total = added
     picture = make_picture(build.graph(), "forward")
-    layout = lay_out(picture, paged=False)
+    layout = lay_out(picture, pages=1)
     check(picture, layout)
     assert layout.width < 1000
 
@@ -164,10 +164,10 @@ def test_branches_are_wrapped_for_a_width() -> None:
         build.edge("value", end, added, input_nr=1)
         total = added
     picture = make_picture(build.graph(), "forward")
-    narrow = lay_out(picture, paged=False, wide=500)
+    narrow = lay_out(picture, pages=1, wide=500)
     check(picture, narrow)
     check_labels(picture, narrow)
-    assert narrow.width < 0.8 * lay_out(picture, paged=False).width
+    assert narrow.width < 0.8 * lay_out(picture, pages=1).width
     options = RenderOptions(view="forward", width="600")
     composed = Composer(folding_of(build.graph(), "forward")).compose_for_a_screen(options)
     assert composed.layout is not None

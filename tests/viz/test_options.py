@@ -57,6 +57,8 @@ def test_help_explains_every_option(function) -> None:  # type: ignore[no-untype
     [
         ({"view": "sideways"}, UnknownFormat, "choose one of auto, forward, backward, both, flow"),
         ({"width": "80%"}, VizError, "write a number of pixels, or 88mm"),
+        ({"shape": "wide"}, VizError, "write two numbers, as in 16:9"),
+        ({"shape": "16:0"}, VizError, "write two numbers, as in 16:9"),
         ({"theme": "pink"}, UnknownFormat, "choose one of auto, light, dark"),
         ({"layout": "neato"}, UnknownFormat, "choose one of own, graphviz"),
         ({"full": True, "depth": 2}, VizError, "full folds nothing"),

@@ -145,10 +145,13 @@ class Format(NamedTuple):
 def _svg(drawing: Drawing, *, plain: bool = False, halos: bool = True) -> bytes:
     options = drawing.options
     if drawing.flow is not None:
-        return write_flow_svg(drawing.flow, options.theme, plain=plain, pixels=options.pixels)
+        return write_flow_svg(
+            drawing.flow, options.theme, plain=plain, pixels=options.pixels,
+            aspect=options.aspect,
+        )  # fmt: skip
     return write_svg(
         drawing.picture, drawing.layout, options.theme, plain=plain, legend=options.legend,
-        halos=halos, pixels=options.pixels,
+        halos=halos, pixels=options.pixels, aspect=options.aspect,
     )  # fmt: skip
 
 
@@ -164,7 +167,12 @@ def _painted(format: str, drawing: Drawing) -> bytes:
                 if drawing.options.view == "flow":
                     continue
                 dot = write_dot(drawing.picture, drawing.options.legend)
-                return renderer.render(dot, format)
+                data = renderer.render(dot, format)
+                drawing.notes.append(
+                    f"drawn by Graphviz in its own style; pip install 'gradstep[{format}]' "
+                    "to draw it as the SVG is"
+                )
+                return data
             return renderer.render(svg.decode(), format)
         except VizError as error:
             failures.append(error)

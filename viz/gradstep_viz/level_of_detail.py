@@ -20,7 +20,7 @@ from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.stacking import lay_out_stacked, without_saved
 from gradstep_viz.layout.wrapping import WIDE
-from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, PAGE_WIDTH, RenderOptions
+from gradstep_viz.options import HOPS, MAX_BOXES, MOST_BOXES, PAGE_WIDTH, RenderOptions, Room
 from gradstep_viz.picture.compose import make_picture
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.leaves import box_count
@@ -53,6 +53,9 @@ FEWER: Final = 0.9
 
 MOST_SCREENS: Final = 2
 """So many screens high a picture may be rather than hide what it is about."""
+
+MOST_COLUMNS: Final = 4
+"""In so many columns a picture may stand to fill a shape."""
 
 ENOUGH: Final = 0.5
 """With this share of its boxes a picture of one half still shows what it is about."""
@@ -204,6 +207,8 @@ class Composer(NamedTuple):
             facts=options.facts, labels=options.labels, position=self.position, links=self.links,
             module=self.folding.module, narrow=self.narrow,
         )  # fmt: skip
+        if options.captions is False:
+            picture = picture._replace(captions=("",) * len(picture.captions))
         if options.rankdir == "LR":
             picture = _turned(picture)
         return Composed(picture, notes, graph=graph, items=items)
@@ -217,15 +222,15 @@ class Composer(NamedTuple):
         all.
         """
         finest = self.compose(options)
-        if options.pixels is not None:
-            return self._compose_for_a_width(finest, options, options.pixels)
+        if options.room is not None:
+            return self._compose_for_room(finest, options, options.room)
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
         choices = [(finest, layout)]
         boxes = len(picture.boxes)
         enough = boxes if options.halves == "both" else boxes * ENOUGH
-        for tall in (layout, lay_out(picture, paged=False)):
+        for tall in (layout, lay_out(picture, pages=1)):
             if not fits_a_screen(layout) and fits_a_screen(tall, MOST_SCREENS):
                 choices = [(finest, tall)]
                 break
@@ -255,90 +260,101 @@ class Composer(NamedTuple):
         groups = {} if finest.graph is None else finest.graph.groups
         if any(group.kind not in ("chain", "data") for group in groups.values()):
             return None
-        width = options.pixels or PAGE_WIDTH
-        best = _laid_out_for(finest, width, LEAST_SCALE_ON_PAGE)
+        room = options.room or Room(PAGE_WIDTH)
+        best = _laid_out_for(finest, room, LEAST_SCALE_ON_PAGE)
         assert best.layout is not None
         is_low = best.layout.height <= MOST_SCREENS * SCREEN_HEIGHT
-        return best if _scale_at(best, width) >= LEAST_SCALE_ON_PAGE and is_low else None
+        return best if _scale_in(best, room) >= LEAST_SCALE_ON_PAGE and is_low else None
 
-    def _compose_for_a_width(
-        self, finest: Composed, options: RenderOptions, width: float
-    ) -> Composed:
-        """Make the finest picture that can be read at a width, however high it is; else that which
-        is scaled down least, with a note."""
-        best = _laid_out_for(finest, width)
+    def _compose_for_room(self, finest: Composed, options: RenderOptions, room: Room) -> Composed:
+        """Make the finest picture that can be read where it is shown; else that which is scaled
+        down least, with a note."""
+        best = _laid_out_for(finest, room)
         folds = not (options.full or options.folds)
         composer = self
-        if _scale_at(best, width) < LEAST_SCALE and options.rankdir == "TB":
+        if _scale_in(best, room) < LEAST_SCALE and options.rankdir == "TB":
             composer = self._replace(narrow=True)
-            best = composer._better(best, composer.compose(options), width)
+            best = composer._better(best, composer.compose(options), room)
         if folds:
-            best = composer._coarser(best, options, width)
-        if folds and _scale_at(best, width) < LEAST_SCALE:
+            best = composer._coarser(best, options, room)
+        if folds and _scale_in(best, room) < LEAST_SCALE:
             composer = composer._replace(folding=self.folding.for_little_room())
-            best = composer._coarser(best, options, width)
-        notes, scale = finest.notes, _scale_at(best, width)
+            best = composer._coarser(best, options, room)
+        notes, scale = finest.notes, _scale_in(best, room)
         if scale < LEAST_SCALE:
             high = math.floor(10 * MUTED_SIZE * scale) / 10
-            small = f"at a width of {options.width}, the smallest text is {high:.1f} pixels high"
+            width = options.width or f"{room.width:.0f} pixels"
+            small = f"at a width of {width}, the smallest text is {high:.1f} pixels high"
             notes += (f"{small}; one half (view) or a part (around, path) needs less",)
         return best._replace(notes=notes)
 
-    def _coarser(self, best: Composed, options: RenderOptions, width: float) -> Composed:
-        """Ask for fewer and fewer boxes until they can be read at a width; return the first picture
+    def _coarser(self, best: Composed, options: RenderOptions, room: Room) -> Composed:
+        """Ask for fewer and fewer boxes until they can be read; return the first picture
         that can, else that which is scaled down least."""
         boxes = allowed = len(best.picture.boxes)
-        while _scale_at(best, width) < LEAST_SCALE and allowed > 1:
+        while _scale_in(best, room) < LEAST_SCALE and allowed > 1:
             allowed = min(boxes - 1, int(allowed * FEWER))
             coarser = self.compose(replace(options, max_boxes=allowed))
             if len(coarser.picture.boxes) < boxes:
                 boxes = len(coarser.picture.boxes)
-                best = self._better(best, coarser, width)
+                best = self._better(best, coarser, room)
         return best
 
-    def _better(self, best: Composed, other: Composed, width: float) -> Composed:
-        """Return that which is scaled down less at a width; where boxes are narrow already, the
+    def _better(self, best: Composed, other: Composed, room: Room) -> Composed:
+        """Return that which is scaled down less; where boxes are narrow already, the
         ``other`` one also with one half below the other, if it takes that."""
         for lay_out_for in (_laid_out_for, _stacked_for)[: 1 + self._may_stack(other.picture)]:
-            if _scale_at(best, width) < LEAST_SCALE:
-                shown = lay_out_for(other, width)
-                best = max(best, shown, key=lambda choice: _scale_at(choice, width))
+            if _scale_in(best, room) < LEAST_SCALE:
+                best = max(best, lay_out_for(other, room), key=lambda one: _scale_in(one, room))
         return best
 
     def _may_stack(self, picture: Picture) -> bool:
         return self.narrow and len(picture.halves) == 2 and len(picture.boxes) <= MOST_BOXES
 
 
-def _laid_out_for(composed: Composed, width: float, least: float = LEAST_SCALE) -> Composed:
-    """Lay a picture out so that it can be read at a width, scaled down to ``least`` of its size at
-    most, with branches one below the other where it takes that."""
-    picture = composed.picture
-    room = width / least - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
-    best = composed._replace(layout=lay_out(picture, paged=False))
-    for share in SHARES if len(picture.boxes) <= MOST_BOXES else ():
-        if _scale_at(best, width) >= least or picture.rankdir == "LR":
+def lay_out_in(picture: Picture, room: Room, least: float = LEAST_SCALE) -> Layout:
+    """Lay a picture out so that it can be read where it is shown, scaled down to ``least`` of its
+    size at most: with branches one below the other where it takes that; in as many columns as fill
+    the room, where that has a height."""
+
+    def scale(layout: Layout) -> float:
+        return room.scale(layout.width, layout.height)
+
+    best = lay_out(picture, pages=1)
+    if picture.rankdir == "LR" or len(picture.boxes) > MOST_BOXES:
+        return best
+    if room.height < math.inf:
+        columns = (lay_out(picture, pages=count) for count in range(2, MOST_COLUMNS + 1))
+        return max(best, *columns, key=scale)
+    wide = room.width / least - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
+    for share in SHARES:
+        if scale(best) >= least:
             break
-        wide = room * share / max(1, len(picture.halves))
-        narrow = composed._replace(layout=lay_out(picture, paged=False, wide=wide))
-        best = max(best, narrow, key=lambda choice: _scale_at(choice, width))
+        narrow = lay_out(picture, pages=1, wide=wide * share / max(1, len(picture.halves)))
+        best = max(best, narrow, key=scale)
     return best
 
 
-def _stacked_for(composed: Composed, width: float) -> Composed:
+def _laid_out_for(composed: Composed, room: Room, least: float = LEAST_SCALE) -> Composed:
+    return composed._replace(layout=lay_out_in(composed.picture, room, least))
+
+
+def _stacked_for(composed: Composed, room: Room) -> Composed:
     """Lay a picture out with one half below the other, and without lines between them."""
     picture = without_saved(composed.picture)
-    room = width / LEAST_SCALE - 2 * MARGIN
-    layouts = (lay_out_stacked(picture, wide) for wide in (WIDE, *(room * x for x in SHARES)))
+    wide = room.width / LEAST_SCALE - 2 * MARGIN
+    layouts = (lay_out_stacked(picture, each) for each in (WIDE, *(wide * x for x in SHARES)))
     best = composed._replace(picture=picture, layout=next(layouts))
     for layout in layouts:
-        if _scale_at(best, width) >= LEAST_SCALE:
+        if _scale_in(best, room) >= LEAST_SCALE:
             break
-        best = max(best, best._replace(layout=layout), key=lambda choice: _scale_at(choice, width))
+        best = max(best, best._replace(layout=layout), key=lambda one: _scale_in(one, room))
     return best
 
 
-def _scale_at(composed: Composed, width: float) -> float:
-    return 1 if composed.layout is None else width / composed.layout.width
+def _scale_in(composed: Composed, room: Room) -> float:
+    layout = composed.layout
+    return 1 if layout is None else room.scale(layout.width, layout.height)
 
 
 def _turned(picture: Picture) -> Picture:

@@ -7,6 +7,7 @@ that is added here exists everywhere.
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -50,13 +51,33 @@ _PIXELS: Final = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25
 HOPS: Final = 2
 
 
-_FOR_ALL: Final = ("view", "theme", "title", "label", "width", "fold")
+SLIDE_WIDTH: Final = 930
+"""A picture of a given shape is as fine as can be read at this width: it is seen from further away
+than a page."""
+
+
+_FOR_ALL: Final = ("view", "theme", "title", "captions", "label", "width", "shape", "fold")
 """Options that a picture of rows has, too."""
 
 
 def _option(default: Any, doc: str, metavar: str = "", *, large: bool = False) -> Any:
     """Make a field with its documentation; ``large`` if it is for large graphs."""
     return field(default=default, metadata={"doc": doc, "metavar": metavar, "large": large})
+
+
+class Room(NamedTuple):
+    """Where a picture is shown, in pixels of CSS."""
+
+    width: float
+    height: float = math.inf
+
+    def scale(self, width: float, height: float) -> float:
+        """Return the largest scale at which what is so large fits."""
+        return min(self.width / width, self.height / height)
+
+    def without(self, height: float) -> Room:
+        """Return what is left above something so high."""
+        return self._replace(height=self.height - height)
 
 
 @dataclass(frozen=True)
@@ -99,6 +120,9 @@ class RenderOptions:
         "auto", "light, dark, or auto, which follows the reader's system", "THEME"
     )
     title: str | None = _option(None, "title of the picture", "TEXT")
+    captions: bool | None = _option(
+        None, "write under the title how much is shown of what (default: yes)"
+    )
     magnitude: bool | None = _option(
         None,
         "show the size of gradients by a bar, a shade and a line width, on a log scale "
@@ -129,6 +153,12 @@ class RenderOptions:
         "the width at which the picture is shown, as 800 (pixels), 88mm or 6in: it is as fine as "
         "can be read there (default: a screen)",
         "WIDTH",
+    )
+    shape: str | None = _option(
+        None,
+        "the shape to fill, as 16:9 for a slide: long halves continue in further columns, and the "
+        "picture is no finer than can be read on a slide",
+        "W:H",
     )
     max_boxes: int | None = _option(
         None,
@@ -186,6 +216,8 @@ class RenderOptions:
             raise VizError(
                 f"'{self.width}' is no width", remedy="write a number of pixels, or 88mm, 9cm, 6in"
             )
+        if self.shape is not None and not self.aspect:
+            raise VizError(f"'{self.shape}' is no shape", remedy="write two numbers, as in 16:9")
         if self.full and self.folds:
             raise VizError(
                 "full folds nothing, so max_boxes, depth, expand and fold have no effect",
@@ -199,7 +231,23 @@ class RenderOptions:
     @property
     def pixels(self) -> float | None:
         """The width at which it is shown in CSS pixels, None where that is not given."""
-        return None if self.width is None else pixels_of(self.width)
+        if self.width is None:
+            return None if self.shape is None else SLIDE_WIDTH
+        return pixels_of(self.width)
+
+    @property
+    def aspect(self) -> float | None:
+        """The width of the picture for a height of 1, None where that is not given."""
+        match = re.fullmatch(r"(\d+(?:\.\d+)?):(\d+(?:\.\d+)?)", (self.shape or "").strip())
+        width, height = (float(match[1]), float(match[2])) if match else (0, 0)
+        return width / height if width and height else None
+
+    @property
+    def room(self) -> Room | None:
+        """Where it is shown, None where that is not given."""
+        if self.pixels is None:
+            return None
+        return Room(self.pixels, self.pixels / self.aspect if self.aspect else math.inf)
 
     @property
     def halves(self) -> View:
@@ -292,12 +340,14 @@ class RenderKeywords(TypedDict, total=False):
     rankdir: RankDir
     theme: Theme
     title: str | None
+    captions: bool | None
     magnitude: bool | None
     legend: bool
     link: str | None
     label: str | Sequence[str]
     show: str | Sequence[str]
     width: str | None
+    shape: str | None
     max_boxes: int | None
     depth: int | None
     expand: str | Sequence[str]

@@ -14,7 +14,7 @@ from gradstep.program.run import Found, chosen_call, run_target
 from gradstep.program.target import Target, parse_target
 from gradstep.records import Gradients
 from gradstep_tui.command_line import TargetParser
-from gradstep_tui.commands.render import Drawn
+from gradstep_tui.commands.render import Drawn, add_drawing_options
 from gradstep_tui.destination import Destination, add_open_option, writable
 from gradstep_tui.ending import end_as
 from gradstep_tui.options import ARGUMENTS, CALL_HELP, TARGET, seconds
@@ -23,6 +23,7 @@ from gradstep_tui.ranks import add_rank_option, chooses_this_process
 from gradstep_tui.waiting import Waiting
 from gradstep_viz.films import film_of, require_place_of_film
 from gradstep_viz.films.recording import Recording, record_call, record_passing
+from gradstep_viz.options import RenderOptions
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -34,6 +35,9 @@ examples:
   gradstep film -o loss.html train.py:loss
   gradstep film --view backward -o frames/ train.py
 """
+
+_OPTIONS = ("leaves", "theme", "title", "captions", "label", "show", "shape")
+"""Those of pictures that films have, too."""
 
 
 def parser() -> TargetParser:
@@ -56,10 +60,7 @@ def parser() -> TargetParser:
     add("--call", metavar="K", help=CALL_HELP)
     add("--seconds", type=seconds, default=1.5, metavar="S",
         help="how long a frame lasts (default: 1.5)")  # fmt: skip
-    add("--leaves", action="store_true", default=None, help="draw a box for every leaf")
-    add("--theme", choices=("auto", "light", "dark"), metavar="THEME",
-        help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
-    add("--title", metavar="TEXT", help="title of the film")
+    add_drawing_options(add, _OPTIONS)
     add_rank_option(add, "0")
     return command
 
@@ -69,6 +70,7 @@ def run(options: argparse.Namespace) -> int:
     saves = chooses_this_process(options.on_rank)
     target = parse_target(options.target, module=options.module)
     call = chosen_call(target, options.call)
+    choices = RenderOptions(**{name: getattr(options, name) for name in ("view", *_OPTIONS)})
     name = options.output or f"{target.stem}-film.svg"
     destination = Destination.of(
         name, options.on_rank, saves, target.files(), _place, options.opens
@@ -76,10 +78,7 @@ def run(options: argparse.Namespace) -> int:
     with destination.kept_free(), Waiting() as waiting:
         recording, drawn = _recording_of(target, options.arguments, options.view, call)
         waiting.phase = "drawing"
-        film = film_of(
-            recording, view=options.view, theme=options.theme, leaves=options.leaves,
-            seconds=options.seconds, title=options.title,
-        )  # fmt: skip
+        film = film_of(recording, choices, options.seconds)
     written = destination.take(film.save, lambda: film.svg().encode())
     for note in (*drawn.notes, *(f"{text}, {len(film)} frames" for text in written)):
         if saves:

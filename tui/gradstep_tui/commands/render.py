@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import partial
 from typing import Any, NamedTuple
@@ -69,7 +69,7 @@ def parser() -> TargetParser:
     add_open_option(add)
     add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
-    _add(add, large=False)
+    add_drawing_options(add, [one.name for one in render_options() if not one.large])
     add("--values", action="store_true",
         help="show the values of the forward pass (takes time and memory)")  # fmt: skip
     add("--profile", dest="profiled", action="store_true",
@@ -80,14 +80,14 @@ def parser() -> TargetParser:
         "both halves are shown), or fewer if the picture would not be readable on one\n"
         "screen.",
     )
-    _add(group.add_argument, large=True)
+    add_drawing_options(group.add_argument, [one.name for one in render_options() if one.large])
     return command
 
 
-def _add(add: Callable[..., Any], *, large: bool) -> None:
-    """The options of pictures: those for large graphs, or the others."""
+def add_drawing_options(add: Callable[..., Any], names: Collection[str]) -> None:
+    """Add the options of pictures that have these names."""
     for option in render_options():
-        if option.large != large:
+        if option.name not in names:
             continue
         keywords: dict[str, Any] = {"help": option.doc.replace("%", "%%")}
         match option.kind:

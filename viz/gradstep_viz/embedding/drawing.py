@@ -19,6 +19,7 @@ from gradstep_viz.embedding.running import Found, code_of, run
 from gradstep_viz.embedding.snippet import Snippet
 from gradstep_viz.embedding.store import Store
 from gradstep_viz.errors import CodeFailed
+from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.svg import title_of
 
 
@@ -149,8 +150,10 @@ def _film(request: Request, ran: Found) -> Drawing:
         )
     _require_kept(ran.value)
     call = backward_call(ran.value)
-    view = options.get("view", "both")
-    film = film_of(record_call(call, view, Names(ran.variables)), **options)
+    seconds = {name: value for name, value in options.items() if name == "seconds"}
+    drawn = {name: value for name, value in options.items() if name != "seconds"}
+    chosen = RenderOptions(**{"view": "both"} | drawn)
+    film = film_of(record_call(call, chosen.halves, Names(ran.variables)), chosen, **seconds)
     text = "\n".join(f"{number}. {': '.join(filter(None, shot[:2]))}" for number, shot in
                      enumerate(film.shots, 1))  # fmt: skip
     return Drawing(film.svg(), film.frame(-1), f"{text}\n", "", film.sentence, (), ran.files)

@@ -19,6 +19,7 @@ def playing(
     title: str,
     description: str,
     theme_name: str,
+    aspect: float | None = None,
 ) -> str:
     """Write one SVG that plays without a script.
 
@@ -37,7 +38,7 @@ def playing(
     rules = [*_rules(), *_motion(list(kinds), frames, seconds)]
     return finish(
         ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
-        rules=rules,
+        rules=rules, aspect=aspect, ported=_has_ports(strokes),
     ).decode()  # fmt: skip
 
 
@@ -49,6 +50,7 @@ def still(
     title: str,
     description: str,
     theme_name: str,
+    aspect: float | None = None,
 ) -> str:
     """Write the SVG of one frame."""
     parts = [
@@ -58,8 +60,12 @@ def still(
     ]
     return finish(
         ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
-        rules=_rules(),
+        rules=_rules(), aspect=aspect, ported=_has_ports(strokes),
     ).decode()  # fmt: skip
+
+
+def _has_ports(strokes: Sequence[Stroke]) -> bool:
+    return any('class="port ' in stroke.markup for stroke in strokes)
 
 
 def _rules() -> list[str]:

@@ -17,7 +17,7 @@ from gradstep_viz.films.shots import Shot, make_shots
 from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from gradstep_viz.films.timeline import Timeline, make_timeline
 from gradstep_viz.formats import FORMATS, place
-from gradstep_viz.level_of_detail import folded, folding_of
+from gradstep_viz.level_of_detail import chosen_part, folded, folding_of, lay_out_in
 from gradstep_viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme, validate
 from gradstep_viz.output.files import require_replaceable, write_atomically
 from gradstep_viz.output.pages import write_film_page
@@ -27,6 +27,8 @@ from gradstep_viz.picture.geometry import text_width
 from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.model import VIEWS, Box, Line, Picture
 from gradstep_viz.picture.records import Records
+from gradstep_viz.picture.saved_names import with_names_of_program
+from gradstep_viz.picture.wording import in_words_of_author, with_labels
 from gradstep_viz.theme import MUTED_SIZE, TEXT_SIZE
 
 
@@ -41,6 +43,10 @@ def film(
     leaves: bool | None = None,
     seconds: float = 1.5,
     title: str | None = None,
+    captions: bool | None = None,
+    label: str | Sequence[str] = (),
+    show: str | Sequence[str] = (),
+    shape: str | None = None,
 ) -> Film:
     """Film the backward pass of ``obj``: a tensor, several tensors, or a session up to its
     position.
@@ -54,10 +60,8 @@ def film(
         view: "both" shows how the forward pass builds the graph, and then the backward pass;
             "forward" only the former, "backward" only the latter.
         theme: as for :func:`gradstep_viz.render`.
-        layout: as for :func:`gradstep_viz.render`.
-        leaves: as for :func:`gradstep_viz.render`.
         seconds: how long a frame lasts.
-        title: as for :func:`gradstep_viz.render`.
+        layout, leaves, title, captions, label, show, shape: as for :func:`gradstep_viz.render`.
 
     >>> import gradstep
     >>> import autograd_core as torch
@@ -72,11 +76,12 @@ def film(
     #2 of 3 · MulBackward0
     #3 of 3 · x.grad
     """
-    RenderOptions(view=view, theme=theme, layout=layout)  # refuses what there is not
-    result = film_of(
-        record(obj, view), view=view, theme=theme, layout=layout, leaves=leaves, seconds=seconds,
-        title=title,
+    validate("view", view, VIEWS)
+    options = RenderOptions(
+        view=view, theme=theme, layout=layout, leaves=leaves, title=title, captions=captions,
+        label=label, show=show, shape=shape,
     )  # fmt: skip
+    result = film_of(record(obj, view), options, seconds)
     if out is not None:
         result.save(out)
     return result
@@ -102,32 +107,35 @@ def require_place_of_film(path: Path) -> None:
         require_replaceable(file, FORMATS["html" if suffix.startswith(".htm") else "svg"].mark)
 
 
-def film_of(
-    recording: Recording,
-    *,
-    view: View = "both",
-    theme: str = "auto",
-    layout: str = "own",
-    leaves: bool | None = None,
-    seconds: float = 1.5,
-    title: str | None = None,
-) -> Film:
+def film_of(recording: Recording, options: RenderOptions, seconds: float = 1.5) -> Film:
     """Make a film of a recorded pass; options as for :func:`film`."""
-    validate("view", view, VIEWS)
-    recording = _small(recording, view, leaves)
-    before, after = (
-        make_picture(graph, view, leaves=leaves, title=title)
-        for graph in (recording.before, recording.after)
+    view, room = options.halves, options.room
+    chosen_part(recording.after, options)  # refuses labels of what is not there
+    recording = _small(recording, view, options.leaves)
+    recording = recording._replace(
+        before=with_names_of_program(recording.before), after=with_names_of_program(recording.after)
     )
+    before, after = (
+        make_picture(
+            graph, view, leaves=options.leaves, title=options.title, facts=options.facts,
+            labels=options.labels,
+        )
+        for graph in (recording.before, recording.after)
+    )  # fmt: skip
     if not after.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
-    shots = make_shots(recording.before, recording.after, view)
+    if options.captions is False:
+        after = after._replace(captions=("",) * len(after.captions))
+    named = with_labels(in_words_of_author(recording.after), recording.after, options.labels)
+    shots = make_shots(recording.before, recording.after, named, view)
     timeline = make_timeline(recording, before, after, shots)
-    places, _ = place(_roomy(after, timeline), layout, default_renderers())
+    roomy = _roomy(after, timeline)
+    own = None if room is None else lay_out_in(roomy, room.without(SUBTITLE_ROOM))
+    places, _ = place(roomy, options.layout, default_renderers(), own)
     strokes = tuple(draw(after, places, timeline, shots))
     width = max(places.width, subtitle_width(shots))
     size = (width, places.height + SUBTITLE_ROOM)
-    return Film(after.title, tuple(shots), strokes, size, theme, seconds)
+    return Film(after.title, tuple(shots), strokes, size, options.theme, seconds, options.aspect)
 
 
 def _small(recording: Recording, view: View, leaves: bool | None) -> Recording:
@@ -199,6 +207,7 @@ class Film:
     size: tuple[float, float]
     theme: str
     seconds: float
+    aspect: float | None = None
 
     def __len__(self) -> int:
         return len(self.shots)
@@ -208,6 +217,7 @@ class Film:
         return playing(
             self.strokes, len(self), self.size, seconds=self.seconds,
             title=self.sentence, description=self.description, theme_name=self.theme,
+            aspect=self.aspect,
         )  # fmt: skip
 
     def frame(self, number: int) -> str:
@@ -216,7 +226,7 @@ class Film:
         return still(
             self.strokes, number % len(self), self.size,
             title=f"{self._title}: {shot.headline}", description=shot.detail,
-            theme_name=self.theme,
+            theme_name=self.theme, aspect=self.aspect,
         )  # fmt: skip
 
     def html(self) -> str:

@@ -6,6 +6,7 @@ enters, and the backward pass runs through what was left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -33,9 +34,10 @@ class Shot(NamedTuple):
     at_work: tuple[int, ...] = ()
 
 
-def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
+def make_shots(before: Graph, after: Graph, named: Graph, view: View) -> list[Shot]:
     """Make the shots of a film of that view; long runs of nodes share one, so that there are no
-    more than about :data:`MOST_SHOTS`."""
+    more than about :data:`MOST_SHOTS`. ``named`` is the graph ``after`` with the names that the
+    boxes have."""
     ops = [id for id in _half(after, "forward") if after.kinds[id] in _OPS]
     ran = (
         id
@@ -50,16 +52,24 @@ def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
             Shot("The graph, before the backward pass", "", tuple(_half(after, "backward")))
         )
     else:
-        shots += _building(after, ops, at_once)
+        shots += _building(after, named, ops, at_once)
     if view != "forward":
-        shots += _running(before, after, plan, at_once)
+        shots += _running(before, named, plan, at_once)
     return [
         shot._replace(
             headline=formatting.shorten(shot.headline, LONGEST_TEXT),
-            detail=formatting.shorten(shot.detail, LONGEST_TEXT),
+            detail=_without_end(shot.detail),
         )
         for shot in shots
     ]
+
+
+def _without_end(text: str) -> str:
+    """Leave out the last parts of a text that is too long."""
+    if len(text) <= LONGEST_TEXT:
+        return text
+    ends = [each.start() for each in re.finditer(r", | · ", text[: LONGEST_TEXT - 2])]
+    return f"{text[: ends[-1]]}, …" if ends else formatting.shorten(text, LONGEST_TEXT)
 
 
 def _groups(ids: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
@@ -70,11 +80,11 @@ def _half(graph: Graph, half: str) -> Iterable[int]:
     return (id for id in range(len(graph)) if graph.halves[id] == half)
 
 
-def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
-    inputs, ends = _inputs(graph), set(_ends(graph))
+def _building(graph: Graph, named: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
+    inputs, ends, kept = _inputs(graph), set(_ends(graph)), _kept(graph, named)
     forward = [id for id in _half(graph, "forward") if id not in ends]
     leaves = tuple(id for id in forward if graph.kinds[id] not in _OPS)
-    yield Shot("The inputs", listed([formatting.title(graph, id) for id in leaves]), leaves)
+    yield Shot("The inputs", listed([formatting.title(named, id) for id in leaves]), leaves)
     shown = set(leaves)
     for group in _groups(ops, at_once):
         new = []
@@ -83,14 +93,14 @@ def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
             partners = [graph.pairs.get(id) for id in (op, *inputs.get(op, ()))]
             new += [id for id in (op, *partners) if id is not None and id not in shown]
             shown.update(new)
-        yield Shot(*_said_of_ops(graph, group), tuple(new), tuple(group))
+        yield Shot(*_said_of_ops(graph, named, group, kept), tuple(new), tuple(group))
     rest = tuple(id for id in range(len(graph)) if id not in shown)
     seeds = [id for id in rest if graph.kinds[id] == "seed"]
-    results = [formatting.title(graph, id) for id in rest if graph.kinds[id] == "output"]
+    results = [formatting.title(named, id) for id in rest if graph.kinds[id] == "output"]
     headline = (
         f"{listed(results)} is computed" if len(results) == 1 else "The forward pass is complete"
     )
-    entering = f"the gradient {listed([graph.names[id] for id in seeds])} enters" if seeds else ""
+    entering = f"the gradient {listed([named.names[id] for id in seeds])} enters" if seeds else ""
     yield Shot(headline, entering, rest, tuple(seeds))
 
 
@@ -106,21 +116,39 @@ def _ends(graph: Graph) -> Iterable[int]:
     return (id for id in range(len(graph)) if graph.kinds[id] in ("output", "seed"))
 
 
-def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
+def _said_of_ops(
+    graph: Graph, named: Graph, group: Sequence[int], kept_by: Mapping[int, Sequence[str]]
+) -> tuple[str, str]:
     if len(group) > 1:
-        return f"{len(group)} ops run", listed([graph.names[id] for id in group])
+        return f"{len(group)} ops run", listed([named.names[id] for id in group])
     (op,) = group
+    name = named.names[op]
     if graph.kinds[op] == "group":
-        return f"{graph.names[op]} runs", plural(graph.groups[op].ops, "op")
+        return f"{name} runs", plural(graph.groups[op].ops, "op")
+    runs = f"{name} runs" if name == graph.names[op] else f"{name}: {graph.names[op]} runs"
     stats = graph.statistics.get(op)
     shape = format_shape(graph.shapes[op]) if graph.shapes[op] else ""
     result = " · ".join(part for part in (shape, format_statistics(stats) if stats else "") if part)
     partner = graph.pairs.get(op)
     if partner is None:
-        return f"{graph.names[op]} runs", f"{result} · no gradient needed".removeprefix(" · ")
-    kept = [value.name for value in graph.saved.get(partner, ())]
-    note = f"{graph.names[partner]} is recorded" + (f", which saves {listed(kept)}" if kept else "")
-    return f"{graph.names[op]} runs", f"{result} · {note}".removeprefix(" · ")
+        return runs, f"{result} · no gradient needed".removeprefix(" · ")
+    kept = kept_by.get(partner, ())
+    note = f"{named.names[partner]} is recorded" + (f", which saves {listed(kept)}" if kept else "")
+    return runs, f"{result} · {note}".removeprefix(" · ")
+
+
+def _kept(graph: Graph, named: Graph) -> Mapping[int, list[str]]:
+    """Name what each node saves, as the lines to it do: by the variable, else by the op."""
+    kept: dict[int, list[str]] = {}
+    for edge, kind in enumerate(graph.edge_kinds):
+        if kind != "saved":
+            continue
+        source, node = graph.edge_sources[edge], graph.edge_targets[edge]
+        own = "its result" if graph.pairs.get(node) == source else formatting.title(named, source)
+        name = graph.edge_labels.get(edge) or own
+        if name not in kept.setdefault(node, []):
+            kept[node].append(name)
+    return kept
 
 
 def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> Iterator[Shot]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from math import hypot
 from typing import NamedTuple
 
 from gradstep_viz import theme
@@ -10,6 +12,7 @@ from gradstep_viz.films.shots import Shot
 from gradstep_viz.films.timeline import BoxTimeline, LineTimeline, Text, Timeline
 from gradstep_viz.output.svg import (
     arrow,
+    draw_ports,
     escape,
     hook_mark,
     label_text,
@@ -21,6 +24,8 @@ from gradstep_viz.picture.geometry import (
     CHIP_GAP,
     CHIP_ROW,
     HEADER_TITLE_Y,
+    PORT_RADIUS,
+    Jump,
     Layout,
     Rectangle,
     Route,
@@ -65,9 +70,23 @@ def draw(
         ):
             if label and start < stop:
                 yield Stroke(label_text(line, route.label, label), start, stop, times.solid)
+    for markup, start in _ports(layout, timeline):
+        yield Stroke(markup, start, last, 0)
     for box, place, box_times in zip(picture.boxes, layout.places, timeline.boxes, strict=True):
         yield from _box(box, place, box_times, timeline, last)
     yield from _subtitles(layout, shots)
+
+
+def _ports(layout: Layout, timeline: Timeline) -> Iterator[tuple[str, int]]:
+    """Draw the ports of lines, each with the first frame in which one of its lines is seen."""
+    ends: list[tuple[float, float, int]] = []
+    for route, times in zip(layout.routes if layout.ports else (), timeline.lines, strict=False):
+        for segment, after in pairwise((route.start, *route.segments)):
+            if isinstance(after, Jump):
+                ends += [(segment[-2], segment[-1], times.start), (after.x, after.y, times.start)]
+    for port, markup in zip(layout.ports, draw_ports(layout.ports), strict=True):
+        near = (start for x, y, start in ends if hypot(x - port.x, y - port.y) <= 2 * PORT_RADIUS)
+        yield markup, min(near, default=0)
 
 
 def subtitle_width(shots: Sequence[Shot]) -> float:

@@ -15,6 +15,7 @@ from gradstep_viz.errors import NothingToDraw, UnknownNode
 from gradstep_viz.flow.layout import WIDTH, FlowPicture, lay_out_page, lay_out_rows
 from gradstep_viz.flow.page import write_flow_page
 from gradstep_viz.flow.rows import MOST_ROWS, USUAL_ROWS, Mark, Table, TableBuilder
+from gradstep_viz.level_of_detail import FEWER, LEAST_SCALE
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.picture.captions import zeros_text
 from gradstep_viz.picture.compose import title_of_graph
@@ -50,14 +51,25 @@ def make_flow_picture(
         [name.removeprefix(f"{module}.") if module else name for name in given]
         for given in (options.expand, options.fold)
     )
-    try:
-        table = builder.table(
-            most, full=options.full, expand=names, depth=options.depth, shut=closed
-        )
-    except UnknownAddress as error:
-        raise UnknownNode(error.what, remedy=error.remedy) from None
     width = WIDTH if options.pixels is None else min(WIDTH, max(LEAST_WIDTH, options.pixels))
-    return lay_out_rows(table, *_texts(graph, options, table, module), (), width)
+
+    def drawn(most: int) -> FlowPicture:
+        try:
+            table = builder.table(
+                most, full=options.full, expand=names, depth=options.depth, shut=closed
+            )
+        except UnknownAddress as error:
+            raise UnknownNode(error.what, remedy=error.remedy) from None
+        return lay_out_rows(table, *_texts(graph, options, table, module), (), width)
+
+    picture = drawn(most)
+    if options.room is None or options.full or options.folds:
+        return picture
+    allowed = len(picture.rows)
+    while options.room.scale(picture.width, picture.height) < LEAST_SCALE and allowed > 1:
+        allowed = int(allowed * FEWER)
+        picture = min(picture, drawn(allowed), key=lambda one: one.height)
+    return picture
 
 
 def make_flow_page(graph: Graph, options: RenderOptions) -> str:
@@ -87,7 +99,8 @@ def _texts(
     for row in table.rows if module else ():
         row.path = f"{module}.{row.path}" if row.path else ""
     title = title_of_graph(graph) if options.title is None else options.title
-    return printable(title), _captions(graph, table, module)
+    captions = () if options.captions is False else _captions(graph, table, module)
+    return printable(title), captions
 
 
 def _captions(graph: Graph, table: Table, module: str) -> Sequence[str]:

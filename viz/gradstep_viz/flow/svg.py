@@ -42,9 +42,10 @@ HALO: Final = 4.8
 
 def write_flow_svg(
     picture: FlowPicture, theme_name: str = "auto", *, plain: bool = False,
-    pixels: float | None = None,
+    pixels: float | None = None, aspect: float | None = None,
 ) -> bytes:  # fmt: skip
-    """Write the whole document; ``plain`` keeps to the CSS that converters know."""
+    """Write the whole document; ``plain`` keeps to the CSS that converters know, ``pixels`` and
+    ``aspect`` are those of :func:`~gradstep_viz.output.svg.write_svg`."""
     return finish(
         _body(picture),
         picture.width,
@@ -54,7 +55,8 @@ def write_flow_svg(
         theme_name=theme_name,
         rules=flow_rules(theme_name, plain=plain),
         plain=plain,
-        scale=1 if pixels is None else min(1, pixels / picture.width),
+        pixels=pixels,
+        aspect=aspect,
     )
 
 

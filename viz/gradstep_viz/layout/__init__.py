@@ -46,10 +46,10 @@ MORE_ROOM: Final = 40
 
 
 @collector_paused()
-def lay_out(picture: Picture, *, paged: bool = True, wide: float = WIDE) -> Layout:
+def lay_out(picture: Picture, *, pages: int | None = None, wide: float = WIDE) -> Layout:
     """Find places and routes for everything in ``picture``, in time linear in its size; what is far
-    too tall goes on in another column, unless it is not to be ``paged``, and branches that would
-    make a half wider than ``wide`` stand one below the other."""
+    too tall continues in another column, or all stands in so many ``pages`` as lines allow, and
+    branches that would make a half wider than ``wide`` stand one below the other."""
     if picture.rankdir == "LR":
         return _lay_out_turned(picture)
     # rank: a row for every box and its partner, a bend in every row that a line passes
@@ -60,11 +60,11 @@ def lay_out(picture: Picture, *, paged: bool = True, wide: float = WIDE) -> Layo
     # position and route, with more room where labels are cut, as long as that helps
     relief = Relief()
     grid = position_columns(graph, layers, relief.vertices)
-    layout, cut = _arrange(grid, relief, paged)
+    layout, cut = _arrange(grid, relief, pages)
     for _ in range(MOST_ROUNDS if cut else 0):
         relief = relief.grown(grid, cut)
         grid = position_columns(graph, layers, relief.vertices)
-        other, still_cut = _arrange(grid, relief, paged)
+        other, still_cut = _arrange(grid, relief, pages)
         if len(still_cut) < len(cut):
             layout = other
         cut = min(cut, still_cut, key=len)
@@ -90,7 +90,7 @@ def _lay_out_turned(picture: Picture) -> Layout:
             rooms[row] = max(rooms[row], _room_between(text))
     choices: list[tuple[int, Layout]] = []
     for _ in range(MOST_ROUNDS):
-        layout, _ = _arrange(grid, Relief(rooms), paged=False)
+        layout, _ = _arrange(grid, Relief(rooms), 1)
         share = (layout.height - 2 * theme.MARGIN) / max(1, len(picture.halves))
         columns = [(theme.MARGIN + share * place, share) for place in range(len(picture.halves))]
         captions = geometry.place_captions(picture, columns)
@@ -112,7 +112,7 @@ def _room_between(text: str) -> int:
     return max(0, ceil(geometry.text_width(text, theme.MUTED_SIZE) + 2 * BESIDE - theme.ROW_GAP))
 
 
-def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]]:
+def _arrange(grid: Grid, relief: Relief, pages: int | None) -> tuple[Layout, list[int]]:
     """Place the grid; returns also the lines whose labels others cut."""
     picture = grid.picture
     # position, across: columns without the gaps that a half does not need
@@ -127,7 +127,7 @@ def _arrange(grid: Grid, relief: Relief, paged: bool) -> tuple[Layout, list[int]
     # position, down: rows below the captions, as far apart as their lines need, on pages
     captions = geometry.place_captions(picture, _spans(grid, halves.columns))
     top = geometry.header_height(picture, captions)
-    rows = position_rows(grid, halves, ports, corners, tracks, top, relief, paged)
+    rows = position_rows(grid, halves, ports, corners, tracks, top, relief, pages)
     # route: the courses of all lines
     courses = route(grid, halves.columns, rows, ports, corners)
     # label: beside their lines, where there is room

@@ -154,8 +154,10 @@ def choose_pages(
     halves: int,
     passing: Sequence[int],
     rows_inside: Callable[[], Set[int]] = frozenset,
+    count: int | None = None,
 ) -> Pages:
-    """End pages where few lines pass, when the picture is far too tall for its width.
+    """End pages where few lines pass: ``count`` of them, or as many as it takes when the picture is
+    far too tall for its width.
 
     ``pitches`` are the heights of the rows with the channels below them; ``passing`` is how many
     lines pass the end of each. The ``rows_inside`` a block end no page.
@@ -163,10 +165,11 @@ def choose_pages(
     one_page = Pages([], [0] * len(pitches))
     bottoms = list(accumulate(pitches))
     height = bottoms[-1] if bottoms else 0.0
-    if height < max(TALL, SLIM * width):
-        return one_page
+    if count is None:
+        if height < max(TALL, SLIM * width):
+            return one_page
+        count = max(2, round(sqrt(SHAPE * height / (width + GUTTER))))
     inside = rows_inside()
-    count = max(2, round(sqrt(SHAPE * height / (width + GUTTER))))
     most = 1 + MOST_PORTS * halves
     if height > STRIP * width:
         most += 2

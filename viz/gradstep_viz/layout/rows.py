@@ -113,19 +113,19 @@ def position_rows(
     tracks: dict[int, int],
     top: float,
     relief: Relief,
-    paged: bool,
+    count: int | None,
 ) -> Rows:
     """Give every row its height, every channel room for its ``tracks``, every box its place: below
-    ``top``, on one page or, where it is ``paged``, on several."""
+    ``top``, on ``count`` pages if that is given."""
     spacing, channels = ROOMY, _channels(halves.columns.reach, tracks, ROOMY)
     if sum(grid.row_heights) + sum(channels) > SCREEN:
         spacing, channels = TIGHT, _channels(halves.columns.reach, tracks, TIGHT)
     for row, room in relief.rows.items():
         channels[row] += room
     pages = (
-        _make_pages(grid, halves, ports, corners, channels)
-        if paged
-        else Pages([], [0] * len(channels))
+        Pages([], [0] * len(channels))
+        if count == 1
+        else _make_pages(grid, halves, ports, corners, channels, count)
     )
     above = top - TRACK_TOP
     pages.starts.append(top)
@@ -184,6 +184,7 @@ def _make_pages(
     ports: Ports,
     corners: dict[int, list[Corner]],
     channels: list[float],
+    count: int | None,
 ) -> Pages:
     """Find where pages end, and all lines that run on into the next page."""
     pitches = [height + channel for height, channel in zip(grid.row_heights, channels, strict=True)]
@@ -199,9 +200,8 @@ def _make_pages(
         np.concatenate([lasts, lanes[:, 1]]),
     )
     width = halves.right - theme.MARGIN
-    pages = choose_pages(
-        pitches, width, len(halves.columns.extent), passing, functools.partial(_rows_inside, grid)
-    )
+    inside = functools.partial(_rows_inside, grid)
+    pages = choose_pages(pitches, width, len(halves.columns.extent), passing, inside, count)
     if not pages:
         return pages
     crossings, kinds = list[Crossing](), grid.picture.lines.column("kind")

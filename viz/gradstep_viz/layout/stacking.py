@@ -27,7 +27,7 @@ def lay_out_stacked(picture: Picture, wide: float) -> Layout:
         boxes = [at for at, other in enumerate(picture.boxes.column("half")) if other == half]
         inside = set(boxes)
         lines = [at for at, source in enumerate(picture.lines.column("source")) if source in inside]
-        layout = lay_out(_half(picture, half, boxes, lines), paged=False, wide=wide)
+        layout = lay_out(_half(picture, half, boxes, lines), pages=1, wide=wide)
         places |= {
             at: place._replace(y=place.y + height)
             for at, place in zip(boxes, layout.places, strict=True)

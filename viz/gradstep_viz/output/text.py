@@ -84,7 +84,7 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
 
 def describe(picture: Picture) -> str:
     """Describe the picture for a screen reader: what it is, then the lines one by one."""
-    sentences = [caption.replace(" · ", ", ") + "." for caption in picture.captions]
+    sentences = [caption.replace(" · ", ", ") + "." for caption in picture.captions if caption]
     described = picture.lines[:MOST_DESCRIBED_LINES]
     names = _names(picture, 1 + max((max(x.source, x.target) for x in described), default=-1))
     lines = [

@@ -102,8 +102,9 @@ class _Names:
             label = graph.edge_labels.get(edge, "")
             if _is_argument(graph, id, label) and graph.edge_sources[edge] != graph.pairs.get(id):
                 name, sign = self._of_value(graph.edge_sources[edge])
-                words[label] = _within(name, graph.scopes[id]), sign
-        unknown = [word for word in _ARGUMENTS.findall(text) if not words.get(word, ("", ""))[0]]
+                if name:
+                    words[label] = _within(name, graph.scopes[id]), sign
+        unknown = [word for word in _ARGUMENTS.findall(text) if word not in words]
         several = len({word in _SECOND for word in unknown}) > 1
         for word in unknown:
             mark = ("₂" if word in _SECOND else "₁") if several else ""

@@ -7,7 +7,7 @@ SVG has the same style.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Literal, Protocol
 
 from gradstep_viz.errors import RendererUnavailable, VizError
@@ -51,21 +51,25 @@ def default_renderers() -> tuple[Renderer, ...]:
     return (Resvg(), Svg2Pdf(), EmbeddedGraphviz(), DotCommand())
 
 
+_DO = ("", "do that", "do one of these")
+
+
 def all_failed(
-    requested: str, failures: Iterable[VizError], *, instead: str = ""
+    requested: str, failures: Sequence[VizError], *, instead: str = ""
 ) -> RendererUnavailable:
     """Say why each renderer failed, what would help it, and what to do instead.
 
     >>> failures = [RendererUnavailable("no ink", remedy="buy ink")]
     >>> print(all_failed("PNG", failures, instead="draw an SVG"))
-    no renderer on this machine can make PNG (no ink: buy ink); do one of these, or draw an SVG
+    no renderer on this machine can make PNG (no ink: buy ink); do that, or draw an SVG
     """
     reasons = dict.fromkeys(
         f"{failure.what}: {failure.remedy}" if failure.remedy else failure.what
         for failure in failures
     )
+    remedies = {failure.remedy for failure in failures if failure.remedy}
     details = f" ({'; '.join(reasons)})" if reasons else ""
     return RendererUnavailable(
         f"no renderer on this machine can make {requested}{details}",
-        remedy=", or ".join(filter(None, ["do one of these" if reasons else "", instead])),
+        remedy=", or ".join(filter(None, [_DO[min(2, len(remedies))], instead])),
     )

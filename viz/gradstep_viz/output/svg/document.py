@@ -42,13 +42,15 @@ def write_svg(
     linked: bool = True,
     halos: bool = True,
     pixels: float | None = None,
+    aspect: float | None = None,
 ) -> bytes:
     """Write the whole SVG document, ready to be saved or inlined.
 
     ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
     ``legend`` explains below the picture what is in it; ``linked`` keeps the links of boxes.
     Without ``halos``, labels stand on a rectangle: where a halo would become text of its own.
-    A picture that is wider than ``pixels`` is shown so wide.
+    A picture that is wider than ``pixels`` is shown so wide, in the middle of a sheet with the
+    ``aspect`` if that is given.
     """
     body = _body(picture, layout, linked, halos)
     width, height = layout.width, layout.height
@@ -69,7 +71,8 @@ def write_svg(
         ported=bool(layout.ports),
         marked=any(picture.boxes.column("mark")),
         role="group" if layout.ports or (linked and any(picture.boxes.column("href"))) else "img",
-        scale=1 if pixels is None else min(1, pixels / width),
+        pixels=pixels,
+        aspect=aspect,
     )
 
 
@@ -130,15 +133,21 @@ def finish(
     ported: bool = False,
     marked: bool = False,
     role: str = "img",
-    scale: float = 1,
+    pixels: float | None = None,
+    aspect: float | None = None,
 ) -> bytes:
     """Wrap drawn elements, which come in parts, into a document; an id in them is written as
     ``id="@-name"``, and a link to it as ``href="#@-name"``.
 
     ``rules`` are added to the style sheet; ``@scope`` stands for this document, ``@name`` for
-    the beginning of names that belong to it.
+    the beginning of names that belong to it.  What is wider than ``pixels`` is shown so wide; a
+    sheet with the ``aspect`` has the drawing in its middle.
     """
     w, h = math.ceil(width), math.ceil(height)
+    if aspect is not None:
+        w, h = max(w, math.ceil(h * aspect)), max(h, math.ceil(w / aspect))
+    left, top = (w - math.ceil(width)) // 2, (h - math.ceil(height)) // 2
+    scale = 1 if pixels is None or (aspect is None and pixels >= w) else pixels / w
     content = hashlib.sha256()
     content.update(f"{theme_name}\n{w} {h}\n{title}\n{description}\n".encode("utf-8", "replace"))
     prefix = f"gs-{_UNKNOWN}"
@@ -147,14 +156,15 @@ def finish(
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="gs {prefix}" role="{role}" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" '
-        f'viewBox="0 0 {w} {h}" width="{round(w * scale)}" height="{round(h * scale)}">'
+        f'viewBox="{-left} {-top} {w} {h}" width="{round(w * scale)}" height="{round(h * scale)}">'
     )
+    corner = f'x="{-left}" y="{-top}" ' if left or top else ""
     head = (
         opening,
         f'<title id="{prefix}-title">{escape(title)}</title>',
         f'<desc id="{prefix}-desc">{escape(description)}</desc>',
         f"<style>\n{style(prefix, theme_name, plain, framed, ported, marked)}{added}\n</style>",
-        f'<rect class="bg" width="{w}" height="{h}"/>',
+        f'<rect class="bg" {corner}width="{w}" height="{h}"/>',
     )
     document, named = BytesIO(), f'id="{prefix}-'.encode()
     linked = f'href="#{prefix}-'.encode()
