@@ -300,8 +300,10 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "diagonal_scatter fft.irfft fill float_power index_put kron linalg.lstsq "
-                "linalg.matrix_power linalg.solve linalg.solve_ex nan_to_num nn.functional.gelu "
+                "diagonal_scatter fft.hfftn fft.irfft fft.irfftn fill float_power index_put kron "
+                "linalg.cross linalg.eigvalsh linalg.lstsq linalg.lu_factor linalg.lu_factor_ex "
+                "linalg.matrix_power linalg.solve linalg.solve_ex linalg.svd linalg.svdvals "
+                "nan_to_num nn.functional.gelu "
                 "nn.functional.leaky_relu nn.functional.local_response_norm "
                 "nn.functional.rms_norm nn.functional.scaled_dot_product_attention "
                 "nn.functional.silu nn.functional.soft_margin_loss pow rms_norm rot90 "

@@ -19,6 +19,11 @@ REAL = Leaf([[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]])
 LOWER = Leaf([[2.0, 0.0, 0.0], [1.0, 3.0, 0.0], [0.4, -1.0, 1.5]])
 PIVOTS = Constant(np.array([2, 2, 3], np.int32))
 TALL = N(4, 3)
+TWO = Leaf(np.array([[[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]], REAL.array]))
+WEIGHT = Constant([0.5, 1.0, 2.0])
+SCORES = Leaf(np.log(np.random.default_rng(0).dirichlet(np.ones(4), (6, 3))))
+TEXTS = I([[1, 2, 2], [2, 1, 0], [1, 1, 1]])
+INF = math.inf
 REDUCTIONS = ("mean", "sum", "none")
 Q, K = N(1, 2, 3, 4), N(1, 2, 3, 4, seed=1)
 
@@ -164,7 +169,7 @@ _LINALG: dict[str, list[Call]] = {
     **_every("lu lu_factor lu_factor_ex", call(REAL), call(TALL)),
     "lu_solve": [call(LOWER, PIVOTS, N(3, 2)), call(LOWER, PIVOTS, N(2, 3), left=False)],
     "matrix_norm": [
-        call(X), call(X, 1), call(X, -math.inf, (1, 0), True), call(X, "nuc"), call(X, 2),
+        call(X), call(X, 1), call(X, -INF, (1, 0), True), call(X, "nuc"), call(X, 2),
     ],
     "matrix_power": [call(REAL, each) for each in (0, 1, 3, -2)],
     "matrix_rank": [call(REAL), call(REAL, hermitian=True)],
@@ -180,7 +185,7 @@ _LINALG: dict[str, list[Call]] = {
     "vander": [call(N(3)), call(N(2, 3), N=2)],
     "vecdot": [call(X, N(2, 3, seed=1)), call(X, X, dim=0)],
     "vector_norm": [
-        call(X), call(X, 1, 0), call(X, 3, 1, True), call(X, math.inf, (0, 1)), call(X, 0),
+        call(X), call(X, 1, 0), call(X, 3, 1, True), call(X, INF, (0, 1)), call(X, 0),
     ],
 }  # fmt: skip
 
@@ -218,7 +223,7 @@ _TOP: dict[str, list[Call]] = {
     "embedding": [call(N(3, 4), I(2, 0))], "pairwise_distance": [call(X, N(2, 3, seed=1))],
     "cosine_similarity": [call(X, N(2, 3, seed=1))],
     **_every("isposinf isneginf signbit isfinite",
-             call(Constant([1.0, math.inf, -math.inf, -0.0, math.nan]))),
+             call(Constant([1.0, INF, -INF, -0.0, math.nan]))),
     **_every("bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift",
              call(I(6, 5, 3), I(3, 1, 2)), call(I(6, 5, 3), 2)),
     "bitwise_not": [call(I(6, -5, 3))], "not_equal": [call(*BOTH)],
@@ -238,10 +243,173 @@ _TOP: dict[str, list[Call]] = {
     "baddbmm": [call(N(2, 2, 4), N(2, 2, 3), N(2, 3, 4))],
 }  # fmt: skip
 
-FURTHER: dict[str, list[Call]] = {
-    **{f"nn.functional.{name}": calls for name, calls in _FUNCTIONAL.items()},
-    **{f"linalg.{name}": calls for name, calls in _LINALG.items()},
-    **{f"special.{name}": calls for name, calls in _SPECIAL.items()},
-    **{f"fft.{name}": calls for name, calls in _FFT.items()},
-    **_TOP,
-}
+
+def _all(top: dict[str, list[Call]], **spaces: dict[str, list[Call]]) -> dict[str, list[Call]]:
+    """The calls of all namespaces, by full names."""
+    named = {
+        f"{space.replace('functional', 'nn.functional')}.{name}": calls
+        for space, table in spaces.items()
+        for name, calls in table.items()
+    }
+    return named | top
+
+
+FURTHER = _all(_TOP, functional=_FUNCTIONAL, linalg=_LINALG, special=_SPECIAL, fft=_FFT)
+
+# Options of windows, losses and matrices, each tried as it stands: not over the grid.
+
+_PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
+    "linear": [call(N(*(2, 4, 3, 5)[-rank:]), N(2, 5), *bias)
+               for rank in (1, 2, 3, 4) for bias in ((), (N(2),))],
+    "local_response_norm": [call(x, n) for x in FEW for n in (2, 3)],
+    **{f"conv{n}d": [call(x, N(2, 2, *[3, 2, 1][:n]), padding="same"),
+                     call(x, N(2, 2, *[2] * n), padding="valid"),
+                     call(N(2, *[5, 4, 3][:n]), N(2, 2, *[2] * n), dilation=2)]
+       for n, x in enumerate(FEW, 1)},
+    **{f"conv_transpose{n}d": [
+            call(N(2, *[5, 4, 3][:n]), N(2, 2, *[3, 2, 1][:n]), dilation=2),
+            *(call(x, N(2, 2, *[3, 2, 2][:n]), N(2 * groups), step, pad, extra, groups, dilation)
+              for step, dilation, groups in ((1, 2, 1), (1, 3, 2), (2, 3, 1), (2, 5, 1))
+              for pad in (0, 1, 2) for extra in range(dilation))]
+       for n, x in enumerate(FEW, 1)},
+    "unfold": [call(N(2, 4, 4), 2, 2, stride=2)],
+    "fold": [call(N(8, 9), 4, 2), call(N(2, 8, 9), 5, 2, 1, 1, 2)],
+    **{f"max_pool{n}d": [call(x, 3, 1, 1, return_indices=True), call(x, 3, 2, 1, ceil_mode=True),
+                         call(x, 2, dilation=2, ceil_mode=True)]
+       for n, x in enumerate(FEW, 1)},
+    **{f"avg_pool{n}d": [call(x, 3, 2, 1, ceil, include) for ceil in (False, True)
+                         for include in (False, True)]
+       for n, x in enumerate(FEW, 1)},
+    **{f"adaptive_{kind}_pool{n}d": [call(x, 3), call(x, 1)]
+       for n, x in enumerate(FEW, 1) for kind in ("avg", "max")},
+    "avg_pool2d": [call(IMAGE, (2, 3)), call(IMAGE, (2, 3), divisor_override=5),
+                   *(call(IMAGE, 3, 2, 1, ceil, each) for ceil, each in
+                     ((False, True), (True, True), (False, False)))],
+    "adaptive_max_pool2d": [call(IMAGE, (4, 3), return_indices=True)],
+    "interpolate": [
+        *(call(x, mode=mode, **size)
+          for x, modes in ((SIGNAL, "nearest nearest-exact linear area"),
+                           (IMAGE, "nearest nearest-exact bilinear bicubic area"),
+                           (VOLUME, "nearest trilinear area"))
+          for mode in words(modes)
+          for size in ({"scale_factor": 2}, {"size": 3}, {"scale_factor": 1.7})),
+        *(call(x, 7, mode=mode, align_corners=True)
+          for x, mode in ((SIGNAL, "linear"), (IMAGE, "bicubic"), (VOLUME, "trilinear"))),
+        *(call(IMAGE, 8, mode=mode, antialias=True) for mode in ("bilinear", "bicubic")),
+    ],
+    **_every("upsample_nearest upsample_bilinear", call(IMAGE, scale_factor=2)),
+    "pad": [
+        *(call(x, (1, 2, 0, 1, 2, 1)[:2 * n], mode) for n, x in enumerate(FEW, 1)
+          for mode in ("reflect", "replicate", "circular")),
+        call(N(2, 4, 4), (1, 2, 0, 1), "reflect"),
+        *(call(SIGNAL, each, mode) for mode in ("circular", "reflect", "replicate", "constant")
+          for each in ((-1, 1), (1, -1), (-1, -1), (3, 0), (4, 0), (-1, 2), (0, -3), (-2, 1))),
+        *(call(IMAGE, (-1, 2, 1, -1), mode) for mode in ("circular", "reflect", "replicate")),
+    ],
+    "grid_sample": [
+        call(x, place, mode, padding, align)
+        for x, place in ((IMAGE, N(1, 3, 3, 2)), (VOLUME, N(1, 2, 2, 2, 3)))
+        for mode in ("bilinear", "nearest", "bicubic")[:7 - len(x.array.shape)]
+        for padding in ("zeros", "border", "reflection") for align in (True, False)
+    ],
+    "affine_grid": [call(N(2, 2, 3), (2, 3, 1, 5), each) for each in (True, False)],
+    "ctc_loss": [
+        *(call(SCORES, TEXTS, I([6, 4, 5]), I(lengths), blank, each) for blank in (0, 3)
+          for lengths in ([3, 2, 3], [0, 2, 1]) for each in REDUCTIONS),
+        call(SCORES, I(1, 2, 2, 2, 1), I([6, 4, 5]), I([3, 2, 0])),
+        call(SCORES, TEXTS, I([6, 4, 3]), I([3, 2, 3]), 0, "sum", True),
+    ],
+    **_every("mse_loss l1_loss huber_loss", call(X, N(2, 3, seed=1), weight=SHARES)),
+    "smooth_l1_loss": [call(X, N(2, 3, seed=1), beta=0.0), call(X, N(2, 3, seed=1), beta=0.3)],
+    "huber_loss": [call(X, N(2, 3, seed=1), delta=0.3)],
+    "poisson_nll_loss": [call(X, P(2, 3), full=True), call(SHARES, P(2, 3), log_input=False)],
+    "kl_div": [call(X, SHARES, reduction="batchmean")],
+    "binary_cross_entropy": [call(SHARES, TRUTHS, WEIGHT)],
+    "binary_cross_entropy_with_logits": [
+        call(X, TRUTHS, WEIGHT), call(X, TRUTHS, pos_weight=WEIGHT),
+    ],
+    "gaussian_nll_loss": [call(X, N(2, 3, seed=1), 0.5),
+                          call(X, N(2, 3, seed=1), P(2, 3), full=True)],
+    "triplet_margin_loss": [call(X, N(2, 3, seed=1), N(2, 3, seed=2), swap=True, p=3.0)],
+    "triplet_margin_with_distance_loss": [
+        call(X, N(2, 3, seed=1), N(2, 3, seed=2), swap=True, margin=2.0),
+    ],
+    "nll_loss": [call(X, I(2, 0), WEIGHT)],
+    "cross_entropy": [
+        call(X, SHARES, WEIGHT), call(X, SHARES, label_smoothing=0.1), call(X, I(2, 0), WEIGHT),
+        call(X, I(2, 0), WEIGHT, label_smoothing=0.1, ignore_index=2),
+    ],
+    "multi_margin_loss": [call(X, I(2, 0), weight=WEIGHT), call(X, I(2, 0), p=2, margin=0.5)],
+    "multilabel_soft_margin_loss": [call(X, TRUTHS, WEIGHT)],
+    "cosine_embedding_loss": [call(X, N(2, 3, seed=1), Constant([1.0, -1.0]), margin=-0.5)],
+    "linear_cross_entropy": [call(N(3, 4), N(5, 4), I(0, 4, 2), linear_bias=N(5),
+                                  label_smoothing=0.1)],
+}  # fmt: skip
+
+_PLAIN_LINALG: dict[str, list[Call]] = {
+    **_every("det inv inv_ex slogdet matrix_exp", call(TWO)),
+    "cholesky": [call(REAL, upper=True)],
+    "eigvalsh": [call(REAL, UPLO="U"), call(Leaf(np.stack([REAL.array] * 2)))],
+    **_every("svdvals pinv qr", call(N(2, 2, 3))), "svd": [call(N(2, 2, 3), False)],
+    "cond": [call(REAL, p) for p in (None, 2, -2, "nuc", "fro", -1, INF, -INF)],
+    "cross": [call(N(3), N(3, seed=1)), call(X, N(1, 3)),
+              call(N(3, 2), N(3, 2, seed=1), dim=0)],
+    "householder_product": [call(N(2, 4, 3), N(2, 2))],
+    "lstsq": [call(X, N(2, 2)), call(N(2, 4, 3), N(2, 4, 2))],
+    **_every("lu lu_factor lu_factor_ex", call(N(2, 2, 3)), call(TWO)),
+    "lu_solve": [call(LOWER, PIVOTS, N(3, 2), adjoint=True),
+                 call(LOWER, PIVOTS, N(2, 3), left=False, adjoint=True)],
+    "matrix_norm": [
+        *(call(N(2, 3, 4), order, keepdim=keep) for keep in (False, True)
+          for order in ("fro", "nuc", 2, -2, 1, -1, INF, -INF)),
+        call(N(2, 3, 4), 2, (0, 2)), call(N(2, 3, 4), 1, (2, 0)),
+    ],
+    "matrix_power": [*(call(REAL, each) for each in (-3, -1, 2, 5, 6, 7)), call(TWO, 3)],
+    "multi_dot": [
+        call([N(2, 3), N(3, 4)]), call([N(2, 3), N(3, 4), N(4, 2), N(2, 5)]),
+        call([N(5, 2), N(2, 5), N(5, 5)]), call([N(3), N(3, 4), N(4, 2), N(2)]),
+    ],
+    "norm": [call(N(3), 1), call(N(2, 3, 2), dim=(1, 2)), call(X, keepdim=True)],
+    "pinv": [call(TALL, rtol=0.1)],
+    **_every("solve solve_ex", call(TWO, N(2, 3)), call(TWO, N(3, 2)),
+             call(REAL, N(2, 3), left=False)),
+    "solve_triangular": [call(TWO, N(3, 2), upper=False, unitriangular=True),
+                         call(TWO, N(2, 3), upper=False, left=False)],
+    "tensorinv": [call(N(4, 6, 8, 3))], "tensorsolve": [call(N(2, 2, 4, 1), N(2, 2))],
+    "vecdot": [call(X, N(3))],
+    "vector_norm": [
+        call(Leaf([0.0, 0.0])),
+        *(call(X, order, *more) for order in (2, 1, 3, 0.5, 1.5, INF, -INF)
+          for more in ((), (1, True))),
+    ],
+}  # fmt: skip
+
+_PLAIN_FFT: dict[str, list[Call]] = {
+    **_every("irfft hfft irfft2 hfft2 irfftn hfftn",
+             *(call(N(3, 4), norm=norm) for norm in (None, "ortho", "forward"))),
+    **_every("fftshift ifftshift", call(N(5)), call(N(3, 4), dim=1)),
+    "irfft": [call(N(4), 9), call(N(4), 5)], "hfft": [call(N(4), 3)],
+    "hfft2": [call(N(3, 3), (4, 7))], "hfftn": [call(N(3, 4, 5), (2, 4, 6), (2, 0, 1))],
+    "irfftn": [call(N(3, 4, 2), dim=(0, 1)), call(N(3, 4, 2), s=(3, 5))],
+}  # fmt: skip
+
+_PLAIN_TOP: dict[str, list[Call]] = {
+    "matmul": [
+        call(N(*left), N(*right)) for left, right in [
+            ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 4)),
+            ((2, 2, 3), (3,)), ((2, 3, 4), (2, 4, 2)), ((3, 4), (2, 4, 2)), ((4,), (2, 4, 2)),
+            ((2, 1, 3, 4), (3, 4, 2)), ((1, 3, 4), (2, 4, 2)), ((2, 2, 3, 4), (4,)),
+        ]
+    ],
+    "lu": [call(REAL)],
+    "ormqr": [call(N(3, 3), N(3), N(2, 3), left=False, transpose=True)],
+    "triangular_solve": [call(N(3, 2), LOWER), call(N(3, 2), LOWER, upper=False, transpose=True)],
+}  # fmt: skip
+
+PLAIN = _all(
+    _PLAIN_TOP,
+    functional=_PLAIN_FUNCTIONAL,
+    linalg=_PLAIN_LINALG,
+    special=_every("i1 i1e", call(Leaf([0.0]))),
+    fft=_PLAIN_FFT,
+)

@@ -17,12 +17,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.autograd_core.network_cases import FURTHER
+from tests.autograd_core.network_cases import FURTHER, PLAIN
 from tests.autograd_core.operator_cases import CALLS, Call, Constant, Leaf
 
 EVERY: dict[str, list[Call]] = {
     name: [*CALLS.get(name, ()), *FURTHER.get(name, ())] for name in sorted({*CALLS, *FURTHER})
 }
+ALL = {name: [*EVERY.get(name, ()), *PLAIN.get(name, ())] for name in sorted({*EVERY, *PLAIN})}
 # Variants that end PyTorch's process, or in which it reads beyond its memory.
 ENDS_PYTORCH = {
     "lu_unpack": r"tensor 1 (empty|legacy)",
@@ -57,7 +58,7 @@ class Given(NamedTuple):
             lay_out, view = _LAYOUTS[self.layout]
             array = lay_out(array)
         leaf = t.tensor(array, requires_grad=self.leaf and array.dtype.kind == "f")
-        return leaf, view(leaf, self.array.shape)
+        return leaf, leaf.clone() if self.layout == "copy" else view(leaf, self.array.shape)
 
 
 def _apart(array: Any) -> Any:
@@ -278,6 +279,18 @@ def resolve(t: Any, path: str) -> Any:
         return getattr(t.Tensor, path)
 
 
+def forms(torch: Any, path: str, call: Call) -> Iterator[tuple[str, Call]]:
+    """The call as it stands, of the method of that name, and in place."""
+    yield path, call
+    if "." in path or not call.args or not isinstance(call.args[0], Given):
+        return
+    if hasattr(torch.Tensor, path) and path not in ("where", "real"):  # with other arguments
+        yield f"Tensor.{path}", call
+    if hasattr(torch.Tensor, f"{path}_"):
+        copy = call.args[0]._replace(layout="copy")
+        yield f"Tensor.{path}_", Call((copy, *call.args[1:]), call.kwargs)
+
+
 # --- one call ----------------------------------------------------------------------------------
 
 
@@ -423,22 +436,43 @@ def steps(x: Any) -> list[int]:
     return [step for n, step in pairs if n > 1] if x.numel() > 1 else []
 
 
-def compared(torch: Any, mine: Any, path: str, chosen: Callable[[int], bool]) -> Iterator[Any]:
-    """What differs in those variants of all calls that ``chosen`` takes by their numbers: the
+def described(node: Any) -> Any:
+    """The graph behind a node as nested tuples, leaves as one word."""
+    if node is None or "AccumulateGrad" in node.name():
+        return node and "leaf"
+    return (node.name(), *((described(each), number) for each, number in node.next_functions))
+
+
+def graphs(t: Any, found: Answer) -> list[Any]:
+    """The graph of each result, and which output of its last node that is."""
+    results = [each for each in found.results if isinstance(each, t.Tensor)]
+    return [(described(each.grad_fn), each.output_nr) for each in results]
+
+
+def saved(t: Any, found: Answer) -> tuple[str, set[str]]:
+    """The node of the first result, and the names of what it saved."""
+    node = getattr(found.results[0], "grad_fn", None) if found.results else None
+    return node.name() if node else "", {e for e in dir(node) if e.startswith("_saved_")}
+
+
+def compared(
+    torch: Any, mine: Any, path: str, chosen: Callable[[int, str], bool]
+) -> Iterator[tuple[str, list[str]]]:
+    """What differs in those variants of all calls that ``chosen`` takes by number and label: the
     label of each, and the differences."""
     number = 0
     for call in EVERY[path]:
         plain: list[Any] = []
         for label, variant in variants(torch, path, call):
             number += 1
-            if label != "plain" and not chosen(number):
+            if label != "plain" and not chosen(number, label):
                 continue
             if label.startswith("out ") and not all(hasattr(each, "dtype") for each in plain):
                 continue
             theirs = answer(torch, path, variant, plain)
             if label == "plain":
                 plain = theirs.results
-                if not chosen(number):
+                if not chosen(number, label):
                     continue
             if label.startswith("keywords") and theirs.error and theirs.error[0] == "TypeError":
                 continue  # PyTorch has other names

@@ -158,27 +158,3 @@ def test_numbers_at_equal_steps_are_those_of_pytorch_to_the_last_bit(kind: str) 
                 for t in (autograd_core, torch)
             )
             np.testing.assert_array_equal(mine, theirs)
-
-
-@pytest.mark.parametrize("mode", ["circular", "reflect", "replicate", "constant"])
-@pytest.mark.parametrize(
-    "pad", [(-1, 1), (1, -1), (-1, -1), (3, 0), (4, 0), (-1, 2), (0, -3), (-1, 2, 1, -1), (-2, 1)]
-)
-def test_a_border_is_cut_before_another_is_added(mode: str, pad: tuple[int, ...]) -> None:
-    shape = (1, 1, 3) if len(pad) == 2 else (1, 1, 3, 3)
-    image = np.arange(1.0, 1 + np.prod(shape)).reshape(shape)
-    compare_call(torch, f"t.nn.functional.pad(x, {pad}, mode='{mode}')", image)
-
-
-@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
-@pytest.mark.parametrize("lengths", [(3, 2, 3), (0, 2, 1)])
-def test_the_gradient_of_ctc_loss_is_that_of_normalized_scores(
-    reduction: str, lengths: tuple[int, ...]
-) -> None:
-    rng = np.random.default_rng(0)
-    text = (
-        "t.nn.functional.ctc_loss(x, t.tensor([[1, 2, 2], [3, 1, 0], [2, 2, 2]]), (6, 4, 5), "
-        f"{lengths}, reduction='{reduction}')"
-    )
-    for scores in (np.log(rng.dirichlet(np.ones(4), (6, 3))), rng.standard_normal((6, 3, 4))):
-        compare_call(torch, text, scores, second=False)
