@@ -5,7 +5,7 @@ This module has the names that programs need. ``python -m gradstep`` runs the ``
 
 from __future__ import annotations
 
-from gradstep.contract.registry import PAGES, WHOLE_PARAMETERS, register
+from gradstep.contract.registry import EVENTS, PAGES, WHOLE_PARAMETERS, register
 
 register(
     "autograd_core", "gradstep.engines.native:NATIVE",
@@ -19,6 +19,8 @@ register(
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
 WHOLE_PARAMETERS["torch.distributed.fsdp"] = "gradstep.engines.pytorch.private:gathered_parameters"
+EVENTS["autograd_core.optim"] = "gradstep.engines.native.events:noting_core_events"
+EVENTS["torch"] = "gradstep.engines.pytorch.attach:noting_torch_events"
 PAGES["report"] = "gradstep_viz.report:PAGES"
 
 # Each name is imported when it is first used, so typing is named rather than imported.

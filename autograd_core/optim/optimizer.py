@@ -223,11 +223,19 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
                 args, kwargs = changed
         self.was_stepped = True
         result = step(*args, **kwargs)
-        for hook in tuple(self._post_hooks.values()):
+        for hook in (*self._post_hooks.values(), *_AFTER_EACH.values()):
             hook(self, args, kwargs)
         return result
 
     return hooked
+
+
+_AFTER_EACH: Final[dict[int, Callable[..., Any]]] = {}
+
+
+def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(optimizer, args, kwargs)`` after each step of each optimizer."""
+    return add_hook(_AFTER_EACH, hook)
 
 
 Optimizer.step = _hooked(Optimizer.step)  # type: ignore[method-assign]

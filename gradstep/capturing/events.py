@@ -14,6 +14,7 @@ from gradstep.capturing.frames import user_source
 from gradstep.contract.events import (
     Cleared,
     Clipped,
+    Entry,
     Events,
     Leaves,
     Loaded,
@@ -55,26 +56,19 @@ class Library(NamedTuple):
 
 
 @contextmanager
-def noting_events(library: Library) -> Iterator[Events]:
-    """Within it, what this thread's program does with the objects of a library is noted in what it
-    yields, as long as nobody else begins to note that."""
-    events = Events()
-    notes = _Notes(library, events)
-    token = noted.set(events)
+def noting(library: Library, events: Events) -> Iterator[None]:
+    """Within it, what this thread's program does with the objects of a library is put into
+    ``events``, as long as nobody else begins to note that."""
     with ExitStack() as stack:
-        for owner, name, ours in notes.replacements():
+        for owner, name, ours in _Notes(library, events).replacements():
             library.skip(ours)
             stack.enter_context(replaced(owner, name, ours))
-        try:
-            yield events
-        finally:
-            if noted.get() is events:
-                noted.reset(token)
+        yield
 
 
 def note_step(library: Library, events: Events, optimizer: Any) -> None:
     """Note that an optimizer has stepped."""
-    if noted.get() is not events or library.is_compiling():
+    if noted.get() is not events or library.is_compiling() or events.is_full(Stepped):
         return
     with within_fence(_WHAT), library.unseen():
         groups = attribute_of(optimizer, "param_groups") or ()
@@ -106,7 +100,7 @@ class _Notes:
 
     def __init__(self, library: Library, events: Events) -> None:
         self._library, self._events = library, events
-        self._depth = 0  # of schedulers that let others of their kind do the same
+        self._stepping: list[Any] = []  # schedulers, which may let others step
 
     def replacements(self) -> Iterator[tuple[Any, str, Method]]:
         library = self._library
@@ -142,12 +136,15 @@ class _Notes:
 
         @wraps(method)
         def noting(itself: Any, *args: Any, **named: Any) -> Any:
-            self._depth += 1
+            stepping = self._stepping
+            is_of_itself = any(each is itself for each in stepping)  # as by super().step()
+            stepping.append(itself)
             try:
                 result = method(itself, *args, **named)
             finally:
-                self._depth -= 1
-            self._note(note, itself, args, named, result, sys._getframe(1))
+                stepping.pop()
+            if not is_of_itself:
+                self._note(note, itself, args, named, result, sys._getframe(1))
             return result
 
         return noting
@@ -163,6 +160,8 @@ class _Notes:
     def _cleared(
         self, events: Events, itself: Any, args: Any, named: Any, result: Any, frame: Any
     ) -> None:
+        if events.is_full(Cleared):
+            return
         groups = attribute_of(itself, "param_groups")
         own = (leaf for _, leaf in named_parameters(itself)) if groups is None else ()
         leaves = events.same(_leaves([{"params": own}] if groups is None else groups))
@@ -183,7 +182,7 @@ class _Notes:
             given=float(given) if isinstance(given, int | float) else None,
             rates=_rates(groups), length=next(filter(_is_count, lengths), None),
             highest=max(map(float, filter(_is_number, peaks)), default=0.0),
-            is_inner=self._depth > 0,
+            is_inner=bool(self._stepping),
         )  # fmt: skip
 
     def _state_taken(
@@ -254,7 +253,7 @@ def _about(itself: Any, frame: Any) -> dict[str, Any]:
     return {"thing": ref(itself), "kind": type(itself).__name__, "source": user_source(frame)}
 
 
-def _shapes(names: Iterable[str], state: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _shapes(names: Iterable[str], state: Mapping[str, Any]) -> tuple[Entry, ...]:
     return tuple([
-        (str(name), tuple(attribute_of(state.get(name), "shape") or ())) for name in names
+        Entry(str(name), tuple(attribute_of(state.get(name), "shape") or ())) for name in names
     ])  # fmt: skip

@@ -1,25 +1,35 @@
 """What the objects of a program did between its backward passes: optimizers, schedulers, modules,
 and what clips gradients.
 
-Whoever traces a program notes it; whoever explains a run reads it. Of objects there are weak
-references, and of tensors only identities.
+Whoever watches a program notes it; whoever explains a run, or reads its recording, reads it. Of
+objects there are weak references, and of tensors only identities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
-from weakref import ref
+from functools import partial
+from operator import attrgetter
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
+from gradstep.contract.registry import EVENTS, load
+from gradstep.contract.tracing import following
 from gradstep.graph.model import Source
+from gradstep.guest.fence import fenced_context
 
 MOST: Final = 20_000
 """Events of a kind that are remembered, the first ones."""
 _E = TypeVar("_E", bound="Event")
 Leaves = frozenset[int]
-"""Tensors, by identity."""
+"""Tensors, by identity; of a recording, by their numbers there, negative where it lacks them."""
+Thing = Callable[[], Any]
+"""A weak reference to an object; of a recording, what stands for it, and returns None."""
+Identity = Annotated[int, "identity"]
+"""The identity of an object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +40,7 @@ class Event:
     """
 
     number: int
-    thing: ref[Any] | None = None
+    thing: Thing | None = None
     kind: str = ""
     source: Source | None = None
 
@@ -74,7 +84,7 @@ class Scheduled(Event):
     ``given`` this, the rates are ``rates``, and the ``highest`` one that it leads to is known, or
     0; ``is_inner`` where another scheduler let it."""
 
-    optimizer: ref[Any] | None
+    optimizer: Thing | None
     place: int
     given: float | None
     rates: tuple[float, ...]
@@ -83,23 +93,35 @@ class Scheduled(Event):
     is_inner: bool
 
 
+class Entry(NamedTuple):
+    """A tensor of a state."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded(Event):
     """A module has ``loaded`` so many tensors of a ``state``: which names that lacks, or has too
     many, with their shapes; so many tensors are the module's ``own``."""
 
-    missing: tuple[tuple[str, tuple[int, ...]], ...]
-    unexpected: tuple[tuple[str, tuple[int, ...]], ...]
+    missing: tuple[Entry, ...]
+    unexpected: tuple[Entry, ...]
     loaded: int
     own: int
-    state: int
+    state: Identity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateTaken(Event):
     """A module has given its state, the object ``state``."""
 
-    state: int
+    state: Identity
+
+
+KINDS: Final[tuple[type[Event], ...]] = (
+    Passed, Stepped, Cleared, Clipped, Scheduled, Loaded, StateTaken
+)  # fmt: skip
 
 
 class Events:
@@ -109,13 +131,20 @@ class Events:
         self._events: dict[type[Event], list[Any]] = {}
         self._sets: dict[Leaves, Leaves] = {}
         self._next = 0
+        self._names: dict[int, tuple[Thing, str]] = {}
+        self.leaves: dict[int, str] = {}
+        """What the program calls leaves, by identity."""
 
     def add(self, what: type[Event], /, **facts: Any) -> None:
         """Note that something happened."""
-        number, self._next = self._next, self._next + 1
-        events = self._events.setdefault(what, [])
+        self.put(what(number=self._next, **facts))
+
+    def put(self, event: Event) -> None:
+        """Take an event whose number is the next one, or a later one."""
+        self._next = event.number + 1
+        events = self._events.setdefault(type(event), [])
         if len(events) < MOST:
-            events.append(what(number=number, **facts))
+            events.append(event)
 
     def same(self, leaves: Leaves) -> Leaves:
         """Return the set that is equal, of those that are kept."""
@@ -129,15 +158,61 @@ class Events:
             (events[-1].number for events in known if len(events) >= MOST), default=self._next
         )
         several = [event for events in known for event in events if event.number <= end]
-        return sorted(several, key=lambda event: event.number) if len(kinds) > 1 else known[0]
+        return sorted(several, key=_number) if len(kinds) > 1 else known[0]
+
+    def after(self, number: int) -> list[Event]:
+        """Return the events behind number ``number``, in order."""
+        return sorted(
+            (
+                event
+                for events in self._events.values()
+                for event in events[bisect_right(events, number, key=_number) :]
+            ),
+            key=_number,
+        )
 
     def is_full(self, kind: type[Event]) -> bool:
         """Return whether there may have been more events of a kind."""
         return len(self._events.get(kind, ())) >= MOST
 
-    def __iter__(self) -> Iterator[Event]:
-        return iter(self.of(*self._events))
+    def call(self, thing: Thing, name: str) -> None:
+        """Note what the program calls an object."""
+        self._names[id(thing)] = thing, name
 
+    def name(self, thing: Thing | None, otherwise: str = "") -> str:
+        """Return what the program calls an object."""
+        known, name = self._names.get(id(thing), (None, otherwise))
+        return name if known is thing else otherwise
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.after(-1))
+
+    def __bool__(self) -> bool:
+        return bool(self._next)
+
+
+_number: Final = attrgetter("number")
 
 noted: Final[ContextVar[Events | None]] = ContextVar("gradstep_events", default=None)
-"""Those of the program that is traced, None where nobody notes them."""
+"""Those of the program that is watched, None where nobody notes them."""
+
+
+@contextmanager
+def noting_events() -> Iterator[Events]:
+    """Within it, what this thread's program does with the objects of libraries is noted in what it
+    yields, as long as nobody else begins to note that."""
+    events = Events()
+    token = noted.set(events)
+    what = "what optimizers, schedulers and modules do"
+    with ExitStack() as stack:
+
+        def begin(home: str) -> None:
+            stack.enter_context(fenced_context(what, load(home)(events)))
+
+        for library, home in EVENTS.items():
+            stack.enter_context(following(library, partial(begin, home), freezes=False))
+        try:
+            yield events
+        finally:
+            if noted.get() is events:
+                noted.reset(token)

@@ -15,6 +15,9 @@ TRACING: dict[str, str] = {}
 """By the same name: the home of what traces a library, once that is imported."""
 TENSORS: set[str] = set()
 """The classes of tensors, as ``module:name``, that have no ``grad_fn`` by which to know them."""
+EVENTS: dict[str, str] = {}
+"""By the name of a module of a library: the home of what notes what its objects do, once that
+module is imported."""
 INSIDES: dict[str, str] = {}
 """By the same name: the home of the :class:`~gradstep.contract.insides.Insides` of a library."""
 WHOLE_PARAMETERS: dict[str, str] = {}

@@ -42,6 +42,7 @@ from gradstep.findings.facts import (
     Forward,
     Graphs,
     Numbers,
+    Happenings,
     Objects,
 )
 from gradstep.findings.finding import (
@@ -434,7 +435,7 @@ def _rules(facts: Facts) -> tuple[tuple[str, ...], tuple[NotRun, ...]]:
     )  # fmt: skip
 
 
-_ORDER: Final = (Objects, Forward, Numbers, Graphs)
+_ORDER: Final = (Objects, Forward, Numbers, Graphs, Happenings)
 """Whoever has the first of them has all."""
 
 

@@ -15,6 +15,7 @@ from threading import current_thread, main_thread
 from types import TracebackType
 from typing import Any, Self, get_args
 
+from gradstep.contract.events import noting_events
 from gradstep.graph.statistics import Trouble
 from gradstep.guest.ranks import rank_and_size
 from gradstep.guest.versions import own_versions
@@ -105,6 +106,7 @@ class Recording:
         self._within.callback(atexit.unregister, self.close)
         self._hear_warnings(watcher)
         self._hear_termination(watcher)
+        self._within.enter_context(noting_events())
         calls = self._within.enter_context(
             intercepting(
                 lambda intercepted: False, _EVERY_CALL,

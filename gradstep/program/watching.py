@@ -17,6 +17,7 @@ from typing import Any, Final, Self, TypeVar, cast
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.capturing.sources import portable
+from gradstep.contract.events import noting_events
 from gradstep.contract.lookup import is_root
 from gradstep.findings.finding import Finding, Program
 from gradstep.findings.report import (
@@ -86,6 +87,7 @@ class Run:
         if not self._counts:
             tell_anew()
         self._within = ExitStack()
+        self._within.enter_context(noting_events())
         calls: Calls = self._within.enter_context(
             intercepting(
                 self._look, EVERY, values=True if modes else "core", lines=modes,

@@ -152,6 +152,11 @@ class LeafWatch:
             Training(groups, tuple(names.scalers), self._idle(engine, tensors, names, groups))
         )
 
+    def number(self, identity: int) -> int | None:
+        """Return the number of a leaf, None of one that is unknown."""
+        known = self._known.get(identity)
+        return None if known is None else known.leaf.number
+
     def end(self) -> None:
         """Take note of what optimizers did last."""
         self.look_at_rates()  # of those that are still there

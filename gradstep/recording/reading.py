@@ -20,6 +20,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.contract.events import Events
 from gradstep.graph.bounded_json import allowed, parsed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
@@ -27,6 +28,7 @@ from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
 from gradstep.recording.errors import BadRecording, NotRecorded, RecordingError
+from gradstep.recording.event_rows import events_of
 from gradstep.recording.facts import (
     CallFacts,
     Flow,
@@ -46,6 +48,8 @@ _ERRORS: Final = (
 _ROW: Final = 6  # bytes that a row takes at least
 _CALLS: Final = f"SELECT {schema.CALLS.columns} FROM calls"
 _TENSOR, _LEAF = 460, 290  # bytes that each takes in Python
+_EVENT: Final = 900  # bytes that an event takes in Python
+_WITH_EVENTS: Final = 3  # the version from which on there are some
 _LINE: Final = 100  # bytes that a line takes in Python
 _CACHED: Final = 1 << 26  # characters of documents
 _LONGEST: Final = schema.CHUNK + (1 << 28)
@@ -83,6 +87,7 @@ class FileRun:
                 f"{schema.VERSION}",
                 remedy="install a newer gradstep",
             )
+        self._has_events = version >= _WITH_EVENTS
         self._most = 0  # bytes in the file
         self._texts: dict[str, int] = {}  # what the sources take that were read
         self._database = self._open(path, is_logged=head[18:20] == b"\2\2")
@@ -125,7 +130,10 @@ class FileRun:
         statements = self._database.execute(
             "SELECT sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite_autoindex%' LIMIT 100"
         ).fetchall()
-        if schema.parts(text for (text,) in statements) != schema.parts(schema.TABLES.split(";")):
+        tables = schema.parts(text for (text,) in statements)
+        if not self._has_events:
+            tables |= schema.parts(schema.EVENTS.split(";"))
+        if tables != schema.parts(schema.TABLES.split(";")):
             raise ValueError("its tables are not those of a recording")
         self._meta = {
             str(key): parsed(value, allowed(self._most))
@@ -235,6 +243,13 @@ class FileRun:
             if any(leaf >= len(self.leaves) for leaves in named for leaf in leaves):
                 raise ValueError("leaves are missing")
             return flags
+
+    @cached_property
+    def events(self) -> Events:
+        with self._reading():
+            query = "SELECT * FROM events ORDER BY event"
+            rows = self._rows(query, held=_EVENT) if self._has_events else ()
+            return events_of(rows, [leaf.name for leaf in self.leaves], allowed(self._most))
 
     @property
     def incomplete(self) -> Sequence[int]:

@@ -261,6 +261,11 @@ Read = Callable[[Any, int], Any]
 """Makes a value of what was read, in a call with so many values."""
 
 
+def value_of(kind: Any, known: Any) -> Any:
+    """Return the value of a kind that ``json.dumps`` has written."""
+    return _reader(kind)(known, 0)
+
+
 def record_of(kind: type[R], known: Any, values: int = 0) -> R:
     """Return the record whose fields a list has, as ``json.dumps`` writes a named tuple; it may
     lack the last one, if that has a default."""
@@ -290,7 +295,10 @@ def _reader(kind: Any) -> Read:
         }
     if hasattr(kind, "_fields"):
         return _record_reader(kind)
-    plain: dict[type, Callable[[Any], Any]] = {int: as_count, str: as_text, bool: bool}
+    plain: dict[type, Callable[[Any], Any]] = {
+        int: as_count, str: as_text, bool: bool,
+        float: lambda cell: float(typed(cell, (int, float))),
+    }  # fmt: skip
     return lambda known, values: plain[kind](known)
 
 

@@ -9,12 +9,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from gradstep.contract.events import Events
 from gradstep.graph.columns import SmallInts
 from gradstep.graph.model import Graph
 from gradstep.graph.saved_columns import SavedColumns
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics_columns import StatisticsColumns
 from gradstep.recording.errors import NotRecorded
+from gradstep.recording.event_rows import Noted
 from gradstep.recording.facts import (
     NONE,
     CallFacts,
@@ -61,6 +63,11 @@ class Run(Protocol):
     @property
     def training(self) -> Training:
         """What changes the leaves, as it was last seen."""
+        ...
+
+    @property
+    def events(self) -> Events:
+        """What the objects of the program did between its calls."""
         ...
 
     @property
@@ -133,6 +140,10 @@ class Sink(Protocol):
 
     def add_training(self, training: Training) -> None:
         """Take note of what changes the leaves, in place of what was known of it."""
+        ...
+
+    def add_events(self, noted: Noted) -> None:
+        """Take note of where it is noted what happens."""
         ...
 
     def add_incomplete(self, call: int) -> None:
@@ -281,6 +292,7 @@ class MemoryRun:
         self.warnings: list[Warned] = []
         self.leaves: list[Leaf] = []
         self.training = Training()
+        self.events = Events()
         self.incomplete: list[int] = []
         self._calls: dict[int, CallFacts] = {}
         self._leaves: dict[int, dict[int, LeafFacts]] = {}  # of each call, by their numbers
@@ -297,6 +309,9 @@ class MemoryRun:
 
     def add_training(self, training: Training) -> None:
         self.training = training
+
+    def add_events(self, noted: Noted) -> None:
+        self.events = noted.events
 
     def add_incomplete(self, call: int) -> None:
         if call not in self.incomplete:

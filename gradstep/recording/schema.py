@@ -12,7 +12,7 @@ from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
 from gradstep.recording.rows import Table, columns_of
 
 APPLICATION_ID: Final = 0x67737265  # "gsre"
-VERSION: Final = 2
+VERSION: Final = 3
 CHUNK: Final = 1 << 24
 """Bytes of a tensor in one row."""
 HEAD: Final = 100
@@ -26,11 +26,16 @@ LEAF_CALLS: Final = Table(
     names={"after": "", "after_checksum": "checksum"},
 )  # fmt: skip
 
+EVENTS: Final = """\
+CREATE TABLE events (event INTEGER PRIMARY KEY, what TEXT NOT NULL, thing INTEGER,
+  kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER, facts TEXT NOT NULL);"""
+"""What versions before 3 lack."""
 TABLES: Final = f"""\
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (note INTEGER PRIMARY KEY, text TEXT NOT NULL);
 CREATE TABLE warnings (warning INTEGER PRIMARY KEY, call INTEGER NOT NULL, category TEXT NOT NULL,
   message TEXT NOT NULL, file TEXT, line INTEGER);
+{EVENTS}
 CREATE TABLE sources (file TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID;
 {LEAVES.create};
 CREATE TABLE structures (structure INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,

@@ -14,16 +14,19 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, get_args
+from weakref import ref
 
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.contract.driver import Driver
+from gradstep.contract.events import Events, Leaves, Passed, noted
 from gradstep.contract.lookup import engine_of_call, numbers_of, running_of, stepping_of
 from gradstep.contract.protocol import Engine, ToldRun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
+from gradstep.recording.event_rows import Noted
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
 from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.look import Look
@@ -94,6 +97,9 @@ class Watcher:
         self._named: dict[str, str] = {}  # files of the program, as seen from the folder
         self._structures: set[str] = set()
         self._warned: set[Warned] = set()
+        self._events: Events | None = None
+        self._event_files: set[str] = set()
+        self._came_to: dict[Any, Leaves] = {}  # by the line of a call
         self._newest: Told | None = None  # a full call that stays only until there is another
         self._ring: deque[Told] = deque(maxlen=1 if flight is None else flight.keep)
         self._was_troubled = self._has_met = False
@@ -142,6 +148,8 @@ class Watcher:
             passing = self._look_at(look)
         if look.facts.level != "call":
             self._describe(look)
+        with within_fence("what happened before a call"), running.unseen():
+            self._note_pass(look)
         if self._flight is None:
             self._sink.add_begun(look.facts)
         started, own = perf_counter(), process_time()
@@ -182,6 +190,29 @@ class Watcher:
         if level != "call":
             self._leaves.look_at_rates()
         return passing
+
+    def _note_pass(self, look: Look) -> None:
+        """Add a call to what happens; one whose leaves are not described comes to those of the call
+        before on its line."""
+        events = noted.get()
+        if events is None:
+            return
+        if self._events is not events:
+            self._events = events
+            self._sink.add_events(Noted(events, self._leaves.number, self._source_of_event))
+        line = look.call.line
+        if line not in self._came_to or look.facts.level != "call":
+            self._came_to[line] = events.same(frozenset(map(id, look.reached)))
+        events.add(Passed, index=look.facts.index, source=look.line, leaves=self._came_to[line])
+        if look.has_names:
+            for things in (look.names.optimizers, look.names.modules):
+                for name, thing in things.items():
+                    events.call(ref(thing), name)
+            events.leaves.update((id(leaf), look.names.of(leaf)) for leaf in look.reached)
+
+    def _source_of_event(self, source: Source) -> Source:
+        self._event_files.add(source.file)
+        return self._source(*source)
 
     def _describe(self, look: Look) -> None:
         """Describe the leaves of a call as they are before it runs."""
@@ -374,6 +405,7 @@ class Watcher:
             if failed:
                 self._sink.add_note(f"the run ended by {failed}")
             self._leaves.end()
+            self._keep_sources(self._event_files)
             self._sink.add_end()
 
 

@@ -25,6 +25,7 @@ from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
 from gradstep.recording.claiming import Claimed, claim, place_at, said
 from gradstep.recording.errors import RecordingError
+from gradstep.recording.event_rows import EventWriter, Noted
 from gradstep.recording.facts import (
     CallFacts,
     Flow,
@@ -89,6 +90,7 @@ class FileSink:
         self._newest = 0
         self._calls = 0
         self._waiting: dict[int, CallFacts] = {}
+        self._events: EventWriter | None = None
         self._written = monotonic()
         self._process = os.getpid()
         self._busy = RLock()
@@ -114,6 +116,9 @@ class FileSink:
 
     def add_training(self, training: Training) -> None:
         self._write(_insert("meta", 2), ("training", json.dumps(training)))
+
+    def add_events(self, noted: Noted) -> None:
+        self._events = EventWriter(noted)
 
     def add_incomplete(self, call: int) -> None:
         if call not in self._incomplete and len(self._incomplete) < _MOST_INCOMPLETE:
@@ -246,6 +251,8 @@ class FileSink:
                 with self._transaction() as database:
                     rows = [*map(self._row_of, self._waiting.values())]
                     _many(database, schema.CALLS.insert, rows)
+                    if self._events is not None:
+                        _many(database, _insert("events", 8), self._events.rows())
                     put(database)
                 self._waiting.clear()
                 self._written = monotonic()

@@ -71,6 +71,7 @@ def read_all(path: Path) -> int:
     """Read all that a recording has; returns how many calls."""
     with FileRun(path) as run:
         _ = run.header, run.notes, run.warnings, run.leaves, run.training, run.incomplete
+        list(run.events)
         for call in run.calls():
             run.of_leaves(call.index)
             flow = run.flow(call.index)
@@ -240,8 +241,8 @@ def test_what_is_no_recording_is_told_apart(sample: Path, tmp_path: Path) -> Non
     ("statement", "said"),
     [
         (
-            "PRAGMA user_version = 3",
-            "version 3; this gradstep reads versions up to 2; install a newer",
+            "PRAGMA user_version = 4",
+            "version 4; this gradstep reads versions up to 3; install a newer",
         ),
         ("CREATE TRIGGER t AFTER INSERT ON notes BEGIN DELETE FROM calls; END", "its tables"),
         ("CREATE VIEW v AS SELECT * FROM calls", "its tables"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gradstep.contract.events import noting_events
 from gradstep.program.calls import CallSelector, intercepting
 from gradstep.recording.facts import Header
 from gradstep.recording.run import MemoryRun, Run, graph_of
@@ -51,9 +52,12 @@ def recording(
     memory = MemoryRun(HEADER)
     watcher = Watcher(Both(memory, FileSink(path, HEADER)), HEADER, schedule, flight)  # type: ignore[arg-type]
     try:
-        with intercepting(
-            lambda found: False, EVERY_CALL, values="core", look=watcher, defers=True
-        ) as calls:
+        with (
+            noting_events(),
+            intercepting(
+                lambda found: False, EVERY_CALL, values="core", look=watcher, defers=True
+            ) as calls,
+        ):
             watcher.counts = calls.counts
             yield memory, watcher
     finally:

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import cast
 
 from gradstep.contract.budget import BUDGET, Budget
+from gradstep.contract.events import Events
 from gradstep.contract.lookup import unreadable
 from gradstep.guest.fence import fenced_context, tell, within_fence
 
@@ -40,6 +41,20 @@ def attached(
         fenced_context("calls of backward()", intercepted()),
         fenced_context("modules and lines", noted),
     ):
+        yield
+
+
+@contextmanager
+def noting_torch_events(events: Events) -> Iterator[None]:
+    """While it lasts, what the program does with PyTorch's optimizers, schedulers and modules is
+    put into ``events``."""
+    if unreadable():
+        yield
+        return
+    # see above
+    from gradstep.engines.pytorch.events import noting_torch
+
+    with noting_torch(events):
         yield
 
 

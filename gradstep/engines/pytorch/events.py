@@ -12,7 +12,8 @@ from torch.compiler import is_dynamo_compiling
 from torch.optim import lr_scheduler
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from gradstep.capturing.events import Library, note_step, noting_events
+from gradstep.capturing.events import Library, note_step, noting
+from gradstep.contract.events import Events
 from gradstep.engines.pytorch.private import memory_of, own_attributes, skip_code, unobserved
 
 _SCHEDULERS: Final = tuple([
@@ -28,14 +29,14 @@ LIBRARY: Final = Library(
 
 
 @contextmanager
-def noting_torch_events() -> Iterator[None]:
+def noting_torch(events: Events) -> Iterator[None]:
     """Within it, what this thread's program does with PyTorch's objects is noted."""
-    with noting_events(LIBRARY) as events:
 
-        def stepped(optimizer: Any, args: Any, named: Any) -> None:
-            if not is_dynamo_compiling():
-                note_step(LIBRARY, events, optimizer)
+    def stepped(optimizer: Any, args: Any, named: Any) -> None:
+        if not is_dynamo_compiling():
+            note_step(LIBRARY, events, optimizer)
 
+    with noting(LIBRARY, events):
         handle = register_optimizer_step_post_hook(stepped)
         try:
             yield

@@ -11,7 +11,6 @@ from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
 from gradstep.contract.budget import BUDGET
 from gradstep.engines.pytorch.aside import stepping_aside
-from gradstep.engines.pytorch.events import noting_torch_events
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.kept_graphs import packing_watched
 from gradstep.engines.pytorch.methods import backward_passed_over, hooks_noted, passed_over
@@ -58,7 +57,6 @@ def noting(
                 enter("calls of custom Functions", noting_functions(origins.function))
             if values:
                 enter("values", _ops_noted(origins, budget))
-                enter("what objects do", noting_torch_events())
         if lines or values:
             enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id

@@ -43,6 +43,12 @@ class Forward(Given):
     words = "the program"
 
 
+class Happenings(Given):
+    """What the objects of the program did between its calls."""
+
+    words = "what optimizers did"
+
+
 class Graphs(Given):
     """Graphs of calls, and what flowed in them, described."""
 
@@ -55,7 +61,7 @@ class Numbers(Given):
     words = "the numbers of tensors"
 
 
-LIVE: Final[frozenset[type[Given]]] = frozenset({Objects, Forward, Graphs, Numbers})
+LIVE: Final[frozenset[type[Given]]] = frozenset({Objects, Forward, Happenings, Graphs, Numbers})
 """What is known of a program that runs."""
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
-from weakref import ref
+from typing import TypeVar
 
-from gradstep.contract.events import Event, Events, Passed, noted
-from gradstep.findings.facts import Fact
+from gradstep.contract.events import Event, Events, Thing, noted
+from gradstep.findings.facts import Fact, Happenings
 from gradstep.recording.look import Look
+from gradstep.recording.run import Run
 
 _E = TypeVar("_E", bound=Event)
 
@@ -16,23 +16,17 @@ _E = TypeVar("_E", bound=Event)
 class Happened(Fact):
     """What optimizers, schedulers, modules, and functions that clip gradients did."""
 
+    needs = (Happenings,)
+
     def __init__(self) -> None:
         self._events = Events()
-        self._names: dict[int, tuple[ref[Any], str]] = {}
+
+    def read(self, run: Run) -> None:
+        self._events = run.events
 
     def before(self, look: Look) -> None:
-        events = noted.get()
-        if events is None:
-            return
-        self._events = events
-        leaves = events.same(frozenset([id(leaf) for leaf in look.reached]))
-        events.add(Passed, index=look.facts.index, source=look.line, leaves=leaves)
-
-    def closely(self, look: Look) -> None:
-        for things in (look.names.optimizers, look.names.modules):
-            for name, thing in things.items():
-                known = ref(thing)  # the same object as that of its events
-                self._names[id(known)] = known, name
+        if (events := noted.get()) is not None:
+            self._events = events
 
     def of(self, *kinds: type[_E]) -> Sequence[_E]:
         """Return the events of some kinds, in order."""
@@ -42,7 +36,10 @@ class Happened(Fact):
         """Return whether there may have been more events of a kind than are known."""
         return self._events.is_full(kind)
 
-    def name(self, thing: ref[Any] | None, otherwise: str = "") -> str:
+    def name(self, thing: Thing | None, otherwise: str = "") -> str:
         """Return what the program calls an object."""
-        known, name = self._names.get(id(thing), (None, otherwise))
-        return name if known is thing else otherwise
+        return self._events.name(thing, otherwise)
+
+    def leaf(self, identity: int) -> str:
+        """Return what the program calls a leaf, "" where that is not known."""
+        return self._events.leaves.get(identity, "")

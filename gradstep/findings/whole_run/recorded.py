@@ -9,7 +9,7 @@ from typing import Final
 from gradstep.contract.lookup import engine_of_call
 from gradstep.debugger.pass_session import PassSession
 from gradstep.engines.recorded import RecordedCall, names_of
-from gradstep.findings.facts import Facts, Given, Graphs, Numbers
+from gradstep.findings.facts import Facts, Given, Graphs, Happenings, Numbers
 from gradstep.findings.linting import findings_of
 from gradstep.findings.whole_run.watch import gathered
 from gradstep.recording.look import Look
@@ -26,6 +26,8 @@ def given_by(run: Run) -> frozenset[type[Given]]:
         given.add(Graphs)
     if any(run.call(index).level == "all" for index in run.full):
         given.add(Numbers)
+    if run.events:
+        given.add(Happenings)
     return frozenset(given)
 
 

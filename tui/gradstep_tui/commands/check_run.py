@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
+from gradstep.contract.events import noting_events
 from gradstep.contract.lookup import running_of
 from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Finding, Program
@@ -115,9 +116,10 @@ def check_run(
         return answer
 
     try:
-        ran = run_target(
-            target, arguments, asked.selected, look, values=True, end=not asked.is_whole
-        )
+        with noting_events():
+            ran = run_target(
+                target, arguments, asked.selected, look, values=True, end=not asked.is_whole
+            )
         if ran.found is not None:
             watch = Watch(derivatives=True, progress=progress.of_nodes, more=asked.more)
             _look_at_tensor(watch, ran.found)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from gradstep.contract.events import Cleared, Clipped, Event, Passed, Stepped
-from gradstep.findings.facts import Facts, Objects
+from gradstep.findings.facts import Facts
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.model import Source
@@ -122,5 +122,5 @@ RULES: Final = (
         "nn.utils.clip_grad_norm_(net.parameters(), 1.0)\nloss.backward()\nopt.step()",
         "loss.backward()\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nopt.step()",
         "When the program changes the leaves itself, without an optimizer.",
-    ), needs=(Objects, Happened)),
+    ), needs=(Happened,)),
 )  # fmt: skip

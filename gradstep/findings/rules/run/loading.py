@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.contract.events import Loaded, StateTaken, Stepped
-from gradstep.findings.facts import Facts, Objects
+from gradstep.contract.events import Entry, Loaded, StateTaken, Stepped
+from gradstep.findings.facts import Facts
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.text import listed, plural
 
-Named = Sequence[tuple[str, tuple[int, ...]]]
 _MOST: Final = 3  # names that are shown
 
 
@@ -96,7 +95,7 @@ def not_loaded(facts: Facts) -> Iterator[Reason]:
         )  # fmt: skip
 
 
-def _alike(missing: Named, unexpected: Named) -> dict[str, str]:
+def _alike(missing: Sequence[Entry], unexpected: Sequence[Entry]) -> dict[str, str]:
     """Return, for names that a state lacks, those that it has of the same shape, and of which one
     ends with the other."""
     return {
@@ -148,11 +147,11 @@ RULES: Final = (
         'saved = {k.removeprefix("module."): v for k, v in saved.items()}\n'
         "net.load_state_dict(saved)",
         "When this part should start from scratch.",
-    ), needs=(Objects, Happened)),
+    ), needs=(Happened,)),
     Rule(loads_itself, Meaning(
         "loads-itself", "warning", "a module loads the state that it already has",
         "state_dict() holds the parameters themselves. Each step changes the stored values.",
         "best = net.state_dict()", "best = copy.deepcopy(net.state_dict())",
         "When you want to show that nothing changes.",
-    ), needs=(Objects, Happened)),
+    ), needs=(Happened,)),
 )  # fmt: skip

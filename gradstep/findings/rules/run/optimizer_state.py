@@ -158,12 +158,11 @@ def stepped_twice(facts: Facts) -> Iterator[Reason]:
             if before.thing is not event.thing and before.leaves & event.leaves:
                 pairs.setdefault((id(before.thing), id(event.thing)), []).append((before, event))
         since.append(event)
-    learn = {id(tensor): facts.names.of(tensor) for tensor in facts.names.tensors()}
     for times in pairs.values():
         first, second = times[-1]
         if len(times) < _TIMES or _is_part(first, second) or first.source == second.source:
             continue
-        shared = [learn[id] for id in second.leaves & first.leaves if learn.get(id)]
+        shared = [name for id in second.leaves & first.leaves if (name := happened.leaf(id))]
         if shared:
             yield SteppedTwice(
                 happened.name(first.thing, f"the {first.kind}"),
@@ -232,6 +231,6 @@ RULES: Final = (
         "opt = Adam(net.parameters())\nhead = SGD(net.head.parameters())",
         "opt = Adam(net.body.parameters())\nhead = SGD(net.head.parameters())",
         "When each leaf should take two steps.",
-    ), needs=(Objects, Happened)),
+    ), needs=(Happened,)),
     Rule(not_options, needs=(Objects,), code="misspelt"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gradstep.contract.events import Scheduled, Stepped
-from gradstep.findings.facts import Facts, Objects
+from gradstep.findings.facts import Facts
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import assigned_at
@@ -245,5 +245,5 @@ RULES: Final = (
         "for epoch in range(epochs):\n    for batch in loader:\n        train(batch)\n"
         "        sched.step()",
         "When the rate should rise again, or stay low.",
-    ), needs=(Objects, Happened)),
+    ), needs=(Happened,)),
 )  # fmt: skip

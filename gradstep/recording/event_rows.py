@@ -1,0 +1,140 @@
+"""Events of a run as rows of a table; what is read is checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any, Final, NamedTuple, get_type_hints
+
+from gradstep.contract.events import KINDS, Event, Events, Identity, Leaves, Thing
+from gradstep.graph.bounded_json import parsed
+from gradstep.graph.model import Source
+from gradstep.recording.rows import Row, as_count, as_list, as_text, source_of, typed, value_of
+
+_OWN: Final = tuple(field.name for field in fields(Event))
+_BY_NAME: Final = {kind.__name__: kind for kind in KINDS}
+_HINTS: Final[dict[type[Event], dict[str, Any]]] = {
+    kind: {
+        name: hint
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+        if name not in _OWN
+    }
+    for kind in KINDS
+}
+"""The fields of each kind, beside those that all have."""
+
+
+class Noted(NamedTuple):
+    """Where the events of a run are noted, the number of a leaf by its identity, None of one that
+    no call came to, and a line as the recording names its file."""
+
+    events: Events
+    leaf: Callable[[int], int | None]
+    source: Callable[[Source], Source]
+
+
+class EventWriter:
+    """Makes rows of events, each once. Objects go by numbers; of equal sets of leaves, a row names
+    the one that had it first."""
+
+    def __init__(self, noted: Noted) -> None:
+        self._noted = noted
+        self._last = -1
+        self._things: dict[int, tuple[Any, int]] = {}
+        self._identities: dict[int, int] = {}
+        self._leaves: dict[int, int] = {}  # for good: sets are compared
+        self._sets: dict[Leaves, int] = {}
+
+    def rows(self) -> list[Row]:
+        """Return the rows of what has happened since the last time."""
+        events = self._noted.events.after(self._last)
+        rows = [self._row(event) for event in events]
+        if events:
+            self._last = events[-1].number
+        return rows
+
+    def _row(self, event: Event) -> Row:
+        noted, leaves = self._noted, None
+        facts: list[Any] = []
+        for name, hint in _HINTS[type(event)].items():
+            value = getattr(event, name)
+            if hint == Leaves:
+                leaves = self._set(event.number, value)
+            elif hint == Identity:
+                facts.append(self._identities.setdefault(value, len(self._identities)))
+            else:
+                facts.append(self._thing(value) if hint == Thing | None else value)
+        source = (None, None) if event.source is None else noted.source(event.source)
+        name = noted.events.name(event.thing)
+        return (
+            event.number, type(event).__name__, self._thing(event.thing), event.kind, name,
+            *source, json.dumps([leaves, *facts]),
+        )  # fmt: skip
+
+    def _set(self, number: int, leaves: Leaves) -> list[int] | int:
+        first = self._sets.setdefault(leaves, number)
+        return sorted(map(self._leaf, leaves)) if first == number else first
+
+    def _leaf(self, identity: int) -> int:
+        if identity not in self._leaves:
+            number = self._noted.leaf(identity)
+            self._leaves[identity] = -1 - len(self._leaves) if number is None else number
+        return self._leaves[identity]
+
+    def _thing(self, thing: Thing | None) -> int | None:
+        if thing is None:
+            return None
+        return self._things.setdefault(id(thing), (thing, len(self._things)))[1]
+
+
+class _Recorded:
+    """An object of a program that has ended."""
+
+    def __call__(self) -> None:
+        return None
+
+
+def events_of(rows: Iterable[Row], leaves: Iterable[str], most: int) -> Events:
+    """Return the events of rows; ``leaves`` are the names of those of the recording, and the facts
+    of a row take ``most`` bytes at most.
+
+    Raises:
+        ValueError: they are none.
+    """
+    events = Events()
+    events.leaves = dict(enumerate(leaves))
+    things: dict[int, Thing] = {}
+    sets: dict[int, Leaves] = {}
+    last = -1
+
+    def thing_of(known: Any) -> Thing | None:
+        return None if known is None else things.setdefault(as_count(known), _Recorded())
+
+    for number, what, thing, kind, name, file, line, facts in rows:
+        if as_text(what) not in _BY_NAME or as_count(number) <= last:
+            raise ValueError(f"there is no event {what} behind {last}")
+        last = number
+        of_kind = _BY_NAME[what]
+        given, *others = as_list(parsed(as_text(facts), most))
+        read: dict[str, Any] = {}
+        for field, hint in _HINTS[of_kind].items():
+            if hint == Leaves:
+                if not isinstance(given, int):
+                    sets[number] = frozenset([int(typed(leaf, int)) for leaf in as_list(given)])
+                read[field] = sets[number if isinstance(given, list) else given]
+            elif hint == Thing | None:
+                read[field] = thing_of(others.pop(0))
+            else:
+                read[field] = value_of(hint, others.pop(0))
+        if others:
+            raise ValueError(f"an event has {len(others)} facts too many")
+        it = thing_of(thing)
+        if it is not None and name:
+            events.call(it, as_text(name))
+        events.put(
+            of_kind(
+                number=number, thing=it, kind=as_text(kind), source=source_of((file, line)), **read
+            )
+        )
+    return events
