@@ -13,7 +13,7 @@ class NotFinite(Reason):
     """Something is NaN or infinite."""
 
     code = "not-finite"
-    after = ("changed",)
+    after = ("changed", "loss-rises")
     is_open = True
     is_once_a_run = True
     other_is = "after"

@@ -1,16 +1,19 @@
-"""What a person would look at first who knows nothing of a run: losses, sizes, modes, leftovers."""
+"""What a person would look at first who knows nothing of a run: losses, data, steps, sizes, modes,
+leftovers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from gradstep.contract.events import Events, Scheduled, Stepped
+from gradstep.findings.facts.data import Data
 from gradstep.findings.facts.history import History, histories, lines_of
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.run import Run
-from gradstep.text import listed
+from gradstep.text import listed, plural
 
 _MOST = 3  # lines, and names, that are shown
 _VALUES = 20  # losses of a line, as data
@@ -28,6 +31,17 @@ class Losses(NamedTuple):
     values: tuple[tuple[int, float], ...]
 
 
+class Steps(NamedTuple):
+    """How often an optimizer or a scheduler has stepped, and the first and the last learning rate,
+    None of a scheduler."""
+
+    name: str
+    kind: str
+    times: int
+    first: float | None
+    last: float | None
+
+
 class Sizes(NamedTuple):
     """The smallest and the largest of some sizes, and whose they are."""
 
@@ -43,6 +57,8 @@ class Overview:
 
     Attributes:
         losses: by the lines that made the calls.
+        data: the program's data, in the calls that were looked at.
+        steps: what optimizers and schedulers did.
         gradients: root mean squares, in the last call that came to each leaf.
         updates: by how much of its size a leaf moved until then, in the last call that tells.
         training, evaluation: modules in these modes, by their paths, in the last call.
@@ -51,6 +67,8 @@ class Overview:
     """
 
     losses: tuple[Losses, ...]
+    data: tuple[Data, ...]
+    steps: tuple[Steps, ...]
     gradients: Sizes | None
     updates: Sizes | None
     training: tuple[str, ...]
@@ -67,6 +85,10 @@ class Overview:
                 yield f"loss{where}: {first}"
             else:
                 yield f"loss{where}: {first} to {last} in {losses.calls:,} calls, {lowest} at best"
+        if self.data:
+            yield f"data: {_some([_about_data(each) for each in self.data])}"
+        if self.steps:
+            yield f"steps: {_some([_about_steps(each) for each in self.steps])}"
         if self.gradients is not None:
             yield f"gradients: rms {_from_to(self.gradients)}"
         if self.updates is not None:
@@ -86,8 +108,8 @@ class Overview:
         return known
 
 
-def overview(run: Run) -> Overview:
-    """Return what the calls of a run show."""
+def overview(run: Run, data: Iterable[Data] = ()) -> Overview:
+    """Return what the calls of a run show, whose ``data`` are known."""
     every = list(histories(run))
     reached = {history.leaf.number for history in every}
     held = dict.fromkeys(number for group in run.training.groups for number in group.leaves)
@@ -100,7 +122,8 @@ def overview(run: Run) -> Overview:
         if seen is not None and (share := seen.moved)
     ]
     return Overview(
-        tuple(_losses(run)), _sizes(sizes), _sizes(moved),
+        tuple(_losses(run)), tuple(data), tuple(_steps(run.events)), _sizes(sizes),
+        _sizes(moved),
         tuple(name for name, training in modes.items() if training),
         tuple(name for name, training in modes.items() if not training),
         tuple(run.leaves[number].name for number in held if number not in reached),
@@ -115,6 +138,20 @@ def _losses(run: Run) -> Iterator[Losses]:
             known = [loss for _, loss in values]
             shown = tuple(values[place] for place in evenly(len(values), _VALUES))
             yield Losses(line, len(calls), known[0], known[-1], min(known), shown)
+
+
+def _steps(events: Events) -> Iterator[Steps]:
+    by_optimizer: dict[int, list[Stepped]] = {}
+    for step in events.of(Stepped):
+        by_optimizer.setdefault(id(step.thing), []).append(step)
+    for first, *others in by_optimizer.values():
+        rates = [next(iter(step.rates), None) for step in (first, (first, *others)[-1])]
+        yield Steps(events.name(first.thing), first.kind, 1 + len(others), *rates)
+    by_scheduler: dict[int, list[Scheduled]] = {}
+    for event in events.of(Scheduled):
+        by_scheduler.setdefault(id(event.thing), []).append(event)
+    for made, *later in by_scheduler.values():  # it steps when it is made
+        yield Steps(events.name(made.thing), made.kind, len(later), None, None)
 
 
 def evenly(count: int, most: int) -> list[int]:
@@ -150,6 +187,23 @@ def _from_to(sizes: Sizes) -> str:
     if sizes.of_smallest == sizes.of_largest:
         return f"{low} ({sizes.of_smallest})"
     return f"{low} ({sizes.of_smallest}) to {high} ({sizes.of_largest})"
+
+
+def _about_data(data: Data) -> str:
+    shape = ", ".join("*" if size is None else str(size) for size in data.shape)
+    about = f"{data.name} {data.dtype} [{shape}]"
+    if data.smallest is None or data.largest is None:
+        return about
+    return f"{about} {format_number(data.smallest)} to {format_number(data.largest)}"
+
+
+def _about_steps(steps: Steps) -> str:
+    named = f"{steps.name} ({steps.kind})" if steps.name else steps.kind
+    rate = ""
+    if steps.first is not None and steps.last is not None:
+        first, last = format_number(steps.first), format_number(steps.last)
+        rate = f" at {first}" if first == last else f" at {first} to {last}"
+    return f"{named} {plural(steps.times, 'time')}{rate}"
 
 
 def _some(names: Sequence[str]) -> str:

@@ -41,10 +41,11 @@ from gradstep.findings.facts import (
     Facts,
     Forward,
     Graphs,
-    Numbers,
     Happenings,
+    Numbers,
     Objects,
 )
+from gradstep.findings.facts.data import SeenData
 from gradstep.findings.finding import (
     SEVERITIES,
     Finding,
@@ -487,11 +488,15 @@ def report_on_run(facts: Facts, scope: Scope) -> Report:
         tuple(_not_looked_at(facts, scope, len(calls) - closely)),
         "" if scope.in_python else _next(scope.program, findings, calls), scope.raised,
         _first_loss(calls),
-        _learning(facts.run, calls), *_rules(facts), overview(facts.run), symptoms,
+        _learning(facts.run, calls), *_rules(facts), _overview(facts), symptoms,
         tuple(facts.looked_at), _named(calls, findings, symptoms), scope.program.arguments,
         scope.exit_code, scope.ended, error=scope.error, in_python=scope.in_python,
         graphs=facts.graphs, opened=_opening(facts.run),
     )  # fmt: skip
+
+
+def _overview(facts: Facts) -> Overview:
+    return overview(facts.run, facts[SeenData].by_name.values())
 
 
 def _opening(run: Run) -> Callable[[], AbstractContextManager[Run]]:
@@ -547,7 +552,7 @@ def report_on_recording(
         f"the losses of {plural(len(calls), 'call')}, and {leaves} in them{graphs}",
         tuple(left_out), _after_recording(run, program, findings, calls),
         raised, _first_loss(calls), _learning(run, calls),
-        able, unable, overview(run), symptoms, tuple(facts.looked_at),
+        able, unable, _overview(facts), symptoms, tuple(facts.looked_at),
         _named(calls, findings, symptoms), tuple(run.header.command[1:]),
         versions={**run.header.versions, **run.header.engines}, is_recorded=True,
         graphs=_graphs(run, findings, facts.looked_at), opened=partial(FileRun, run.path),

@@ -26,6 +26,7 @@ from gradstep.findings.facts import (
     Given,
     lacking,
 )
+from gradstep.findings.facts.data import SeenData
 from gradstep.findings.facts.history import is_nothing
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.finding import Finding, Reason, Rule
@@ -52,12 +53,11 @@ from gradstep.records import LEAF, BackwardCall, Gradients
 _ASKING: Final = ("isfinite", "isnan", "isinf")
 _MAY_TAKE: Final = 1.15  # as a multiple of what the run takes plainly
 RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
-NEEDED: Final = tuple(
-    dict.fromkeys(
-        kind for rule in RULES for kind in (*rule.needs, *rule.uses) if issubclass(kind, Fact)
-    )
+_READ: Final[Sequence[type[Any]]] = [kind for rule in RULES for kind in (*rule.needs, *rule.uses)]
+NEEDED: Final[Sequence[type[Fact]]] = tuple(
+    dict.fromkeys([SeenData, *(kind for kind in _READ if issubclass(kind, Fact))])
 )
-"""The kinds of facts that some rule needs, or uses."""
+"""The kinds of facts that a report shows, or some rule needs, or uses."""
 
 
 def gathered(facts: Facts) -> list[Fact]:
@@ -102,6 +102,7 @@ class Watch(Watcher):
         self._missed: list[tuple[str, Any, int, int]] = []
         self._causes: set[tuple[Reason, str]] = set()
         self._places: set[tuple[str, str, Source | None]] = set()  # of what was found
+        self._likened: set[str] = set()  # calls whose lines others have
         self._looks: Counter[Any] = Counter()  # at traced calls, by their line
         self._explained: set[Any] = set()  # lines of which a gradient that is not finite is told
         self._zero: set[Any] = set()  # lines of which some call sent nothing but zeros
@@ -232,7 +233,8 @@ class Watch(Watcher):
         like = places.take_places(look.call)
         if like is None:
             places.keep_places(look.call, look.facts.title)
-        elif like:
+        elif like and like not in self._likened:
+            self._likened.add(like)
             title = look.facts.title
             tell(f"{title}: lines and modules are those of {like}, whose graph is alike")
 
@@ -245,6 +247,7 @@ class Watch(Watcher):
     def _told(self, look: Look, leaves: Sequence[LeafFacts]) -> Told:
         self._note_reached_inside()
         is_troubled = look.facts.is_troubled or any(leaf.is_troubled for leaf in leaves)
+        is_troubled = is_troubled or bool(look.described and look.described.trouble)
         facts = look.facts = replace(look.facts, loss=look.loss, is_troubled=is_troubled)
         line = self._of_line
         if line not in self._zero and is_nothing(facts, leaves):

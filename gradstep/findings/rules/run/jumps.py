@@ -6,22 +6,25 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from math import isfinite
+from statistics import median
 from typing import Final, NamedTuple
 
-from gradstep.contract.op_records import OpRecord
 from gradstep.findings.facts import Fact, Facts
+from gradstep.findings.facts.data import data_of
 from gradstep.findings.facts.history import lines_of
-from gradstep.findings.facts.repeated import OF_CLASSES
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 from gradstep.recording.look import Look
+from gradstep.recording.run import Run
 
 _BEFORE: Final = 20
 _ENOUGH: Final = 10
 _TIMES: Final = 10.0
-_MOST: Final = 1 << 20
 _RISEN: Final = 5.0
+_WORSE: Final = 1000.0  # of a loss that becomes infinite in the end
+_OF_CLASSES: Final = ("NllLoss", "CrossEntropy")
+_NEAR: Final = 3  # nodes: a loss is divided, or a part of a sum, at most
 _FEW: Final = 4
 
 
@@ -40,44 +43,46 @@ class Jump(NamedTuple):
 class Jumps(Fact):
     """The first jump of the loss of each line."""
 
+    needs = ()
+
     def __init__(self) -> None:
         self.found: dict[Source | None, Jump] = {}
         self.of_classes: set[Source | None] = set()
         self._last: dict[Source | None, deque[float]] = {}
-        self._ranges: dict[str, float] = {}
+        self._sizes: dict[str, float] = {}
+
+    def read(self, run: Run) -> None:
+        for call in run.calls():
+            if call.kind == "backward":
+                self._take(call.number, call.line, call.loss)
 
     def before(self, look: Look) -> None:
-        line, loss = look.line, look.loss
-        if look.call.is_grad or loss is None or not isfinite(loss):
-            return
+        if not look.call.is_grad:
+            jump = self._take(look.facts.number, look.line, look.loss)
+            if jump is not None:
+                ranges = tuple([
+                    (data.name, data.size, self._sizes[data.name])
+                    for data in data_of(look) if data.name in self._sizes
+                ])  # fmt: skip
+                self.found[look.line] = jump._replace(ranges=ranges)
+
+    def _take(self, number: int, line: Source | None, loss: float | None) -> Jump | None:
+        """Take the next loss of a line; return the first jump, when it comes."""
+        if loss is None or not isfinite(loss):
+            return None
         last = self._last.setdefault(line, deque(maxlen=_BEFORE))
-        usual = max(last, default=0.0)
+        usual, jump = max(last, default=0.0), None
         if len(last) >= _ENOUGH and abs(loss) > _TIMES * usual > 0 and line not in self.found:
-            known = {name: most for name, most in _ranges_of(look) if name in self._ranges}
-            ranges = tuple((name, most, self._ranges[name]) for name, most in known.items())
-            self.found[line] = Jump(look.facts.number, line, loss, usual, len(last), ranges)
+            jump = self.found[line] = Jump(number, line, loss, usual, len(last), ())
         last.append(abs(loss))
+        return jump
 
     def closely(self, look: Look) -> None:
-        for record, _ in look.origins:
-            if isinstance(record, OpRecord) and record.name in OF_CLASSES:
-                self.of_classes.add(look.line)
+        if any(node.name().startswith(_OF_CLASSES) for node in look.order[:_NEAR]):
+            self.of_classes.add(look.line)
         if look.line not in self.found:
-            for name, most in _ranges_of(look):
-                self._ranges[name] = max(most, self._ranges.get(name, 0.0))
-
-
-def _ranges_of(look: Look) -> Iterator[tuple[str, float]]:
-    """Yield the program's variables that hold data, and the largest size of a number in each."""
-    numbers, names = look.engine.numbers, look.names
-    data = [
-        tensor
-        for tensor in names.tensors()
-        if not tensor.requires_grad and 1 < tensor.numel() <= _MOST
-    ]
-    for tensor, known in zip(data, numbers.all_statistics(data) if numbers else (), strict=False):
-        if known is not None and known.minimum is not None and known.maximum is not None:
-            yield names.of(tensor), max(abs(known.minimum), abs(known.maximum))
+            for data in data_of(look):
+                self._sizes[data.name] = max(data.size, self._sizes.get(data.name, 0.0))
 
 
 @dataclass(frozen=True)
@@ -120,17 +125,30 @@ class LossRises(Reason):
 
     code = "loss-rises"
     is_effect = True
+    after = ("changed",)
     helps = "make the learning rate smaller, 10 times at first"
-    explained_by = ("large-steps", "not-finite")
+    explained_by = ("large-steps",)
     first: float = field(compare=False)
     last: float = field(compare=False)
     count: int = field(compare=False)
 
     def text(self) -> str:
-        return (
-            f"the loss rises from {format_number(self.first)} to {format_number(self.last)} in "
-            f"{self.count} calls: a guess would do better"
-        )
+        return f"{self._rises}: a guess would do better"
+
+    @property
+    def _rises(self) -> str:
+        first, last = format_number(self.first), format_number(self.last)
+        return f"the loss rises from {first} to {last} in {self.count} calls"
+
+
+@dataclass(frozen=True)
+class Diverges(LossRises):
+    """A loss rises until it is NaN or infinite."""
+
+    is_effect = False
+
+    def text(self) -> str:
+        return f"{self._rises}, and then it is not finite: each step makes it worse"
 
 
 def jumps(facts: Facts) -> Iterator[Reason]:
@@ -148,11 +166,16 @@ def jumps(facts: Facts) -> Iterator[Reason]:
             is_note=not ranges,
         )
     for line, calls in lines_of(facts.run):
-        losses = [call.loss for call in calls if call.loss is not None and isfinite(call.loss)]
-        if line not in facts[Jumps].of_classes or len(losses) < _FEW:
+        end = next((at for at, call in enumerate(calls) if call.is_troubled), len(calls))
+        losses = [loss for call in calls[:end] if (loss := call.loss) is not None]
+        if len(losses) < _FEW:
             continue
         first, last = max(losses[:2]), losses[-max(2, len(losses) // 4) :]
-        if first > 0 and min(last) > _RISEN * first:
+        if first <= 0:
+            continue
+        if end < len(calls) and median(last) > _WORSE * first:
+            yield Diverges(first, last[-1], len(losses), source=line)
+        elif line in facts[Jumps].of_classes and min(last) > _RISEN * first:
             yield LossRises(first, last[-1], len(losses), source=line)
 
 
@@ -164,8 +187,9 @@ RULES: Final = (
         "x = batch  # one in km, the others in m", "x = batch.clamp(-5, 5)",
         "When losses normally jump, like those of policies; then it is a note.",
     ), Meaning(
-        "loss-rises", "warning", "a classification loss rises",
-        "At the end, all losses are 5 times those of the first two calls.",
+        "loss-rises", "warning", "the loss rises",
+        "At the end, all losses are 5 times those of the first two calls, and it is a loss of "
+        "classes; or it is 1,000 times as large, and then NaN or infinite.",
         "lr=50.0", "lr=0.01",
         "When you make the data harder on purpose.",
     ), needs=(Jumps,)),
