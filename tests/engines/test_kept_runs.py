@@ -17,7 +17,7 @@ from tests.both import TORCH
 
 
 def test_what_a_function_of_the_programs_changed_is_undone() -> None:
-    count = autograd_core.zeros(1)
+    count, other = autograd_core.zeros(1), autograd_core.zeros(1)
 
     class Counting(autograd_core.autograd.Function):
         @staticmethod
@@ -35,8 +35,9 @@ def test_what_a_function_of_the_programs_changed_is_undone() -> None:
     run = running.kept_run(running.call(loss, None, None, False))
     assert run is not None
     assert (count.item(), x.grad.tolist()) == (1, [2, 2])
+    other.add_(1)  # no part of the call
     run.undo()
-    assert (count.item(), x.grad) == (0, None)
+    assert (count.item(), other.item(), x.grad) == (0, 1, None)
 
 
 @pytest.mark.torch

@@ -24,6 +24,7 @@ import gradstep.engines.pytorch.tensors as seen_tensors  # noqa: E402
 from gradstep import Graph, capture, trace  # noqa: E402
 from gradstep.contract.lookup import engine_of  # noqa: E402
 from gradstep.engines.pytorch.order import plan_of  # noqa: E402
+from gradstep.engines.pytorch.stepping.told_later import are_small  # noqa: E402
 from gradstep.graph.serialize import to_json  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
@@ -229,6 +230,15 @@ def test_a_pass_is_told_later_where_no_code_of_the_program_runs_in_it(
     (tmp_path / "plain.py").write_text(PLAIN.replace("HOOK", hook), "utf-8")
     ran = run_python(["plain.py"], tmp_path)
     assert ran.stdout == f"{bool(hook)} {bool(hook)}\n", ran.stderr
+
+
+def test_what_arrives_in_a_pass_is_counted_in_bytes() -> None:
+    x = torch.ones(3, requires_grad=True)
+    once, twice, leaf = x.exp().grad_fn, x.tan().grad_fn, (x * 1).grad_fn.next_functions[0][0]
+    senders, leaves = {once: 1, twice: 2, leaf: 1}, {leaf: x}
+    for nodes, taken in (([once], 12), ([twice], 36), ([leaf], 24), ([once, leaf, twice], 72)):
+        assert are_small(nodes, leaves, senders, taken)
+        assert not are_small(nodes, leaves, senders, taken - 1)
 
 
 def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> None:

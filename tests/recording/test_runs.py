@@ -6,15 +6,19 @@ from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 import autograd_core as torch
+from gradstep.capturing.names import Names
+from gradstep.contract.lookup import engine_of
 from gradstep.findings.facts.history import histories, lines_of
 from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.recording.errors import NotRecorded
 from gradstep.recording.facts import CallFacts, Header, Leaf, LeafFacts
+from gradstep.recording.leaves import LeafWatch
 from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Account, Schedule
 from tests.recording.watched import recording
@@ -42,6 +46,26 @@ def test_a_run_says_which_calls_there_are() -> None:
     assert [index for index, _ in run.over_calls(0)] == [1, 2, 5]
     with pytest.raises(NotRecorded, match="only the loss and the leaves were recorded"):
         graph_of(run, 5)
+
+
+def test_of_leaves_that_take_too_much_it_is_unknown_how_far_they_moved() -> None:
+    watch = LeafWatch(Mock(), room=100)
+    leaves = {name: torch.ones(20, requires_grad=True) for name in ("last", "first")}
+
+    def moved() -> list[float | None]:  # of the leaf that was used last, and the other
+        loss = sum(leaf.sum() for leaf in leaves.values())
+        engine = engine_of([loss])
+        assert engine.running is not None
+        call = engine.running.call(loss, None, None, False)
+        return [*watch.before(engine, call, lambda: Names(leaves)).moved]
+
+    assert moved() == [None, None]
+    with torch.no_grad():
+        leaves["first"].add_(1)
+    assert moved() == [pytest.approx(20**0.5), None]
+    del leaves["first"]  # and with it its copy
+    assert moved() == [None]
+    assert moved() == [0]
 
 
 def chosen(schedule: Schedule, calls: int, cost: float) -> tuple[list[int], list[int], float]:

@@ -143,8 +143,7 @@ def are_small(
         count = senders[node]
         if node in leaves:
             left -= leaves[node].nbytes * (count + 1)
-            continue
-        for described in metadata_of(node):
+        for described in () if node in leaves else metadata_of(node):
             shape = shape_of(described)
             if shape is None:  # of a nested one
                 return False
