@@ -162,10 +162,7 @@ class Names:
         if self._of_results is not None:
             return self._of_results
         results: dict[int, str] = {}
-        with unseen():
-            makers = list(map(_maker_of, self._alive))
-        for tensor, maker in zip(self._alive, makers, strict=True):
-            name = self.of(tensor)
+        for name, maker in self._makers():
             if maker is not None and "[" not in name:
                 key = id(maker)
                 results[key] = f"{results[key]}, {name}" if key in results else name
@@ -175,7 +172,12 @@ class Names:
         """Return the names of what no op made."""
         if self._constants is not None:
             return self._constants
-        return {self.of(tensor) for tensor in self._alive if _maker_of(tensor) is None}
+        return {name for name, maker in self._makers() if maker is None}
+
+    def _makers(self) -> list[tuple[str, Any]]:
+        """Return the names of the tensors that are alive, each with its ``grad_fn``."""
+        with unseen():
+            return [(self.of(tensor), _maker_of(tensor)) for tensor in self._alive]
 
     def usual(self, name: str) -> str:
         """Return what a parameter is called that goes by ``name`` in its module, with the name of
