@@ -13,6 +13,7 @@ import pytest
 import gradstep
 from gradstep import Graph
 from gradstep_viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
+from gradstep_viz.theme import MUTED_SIZE
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 
@@ -103,6 +104,21 @@ def test_every_format_shows_the_picture_that_fits() -> None:
 
 def test_a_picture_that_fits_keeps_its_air() -> None:
     assert size_of(sample_graphs.quadratic()) == (904, 611)
+
+
+@pytest.mark.parametrize("width", [None, "830"])
+def test_boxes_are_drawn_unasked_only_where_all_text_is_ten_pixels_high_on_a_page(
+    width: str | None,
+) -> None:
+    graphs = [sample_graphs.quadratic(), sample_graphs.mlp(), sample_graphs.residual(5, 2)]
+    graphs += map(graph_of, (sample_programs.mlp, sample_programs.residual))
+    shown = [gradstep.render(graph, width=width).text for graph in graphs]
+    boxes = [text for text in shown if "forward ↓" in text]
+    assert boxes
+    for text in boxes:
+        found = re.search(r'viewBox="0 0 ([\d.]+) ', text)
+        assert found is not None
+        assert MUTED_SIZE * min(1, 830 / float(found[1])) >= 10
 
 
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])

@@ -28,7 +28,7 @@ from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.magnitude import scale_of
 from gradstep_viz.picture.model import Picture
 from gradstep_viz.picture.saved_names import with_names_of_program
-from gradstep_viz.theme import MARGIN, MUTED_SIZE, TEXT_SIZE
+from gradstep_viz.theme import MARGIN, MUTED_SIZE
 
 SCREEN_WIDTH: Final = 1920
 SCREEN_HEIGHT: Final = 1080
@@ -36,8 +36,8 @@ SCREEN_HEIGHT: Final = 1080
 LEAST_TEXT: Final = 8
 """So many pixels high is the smallest text that can be read."""
 
-LEAST_SCALE_ON_PAGE: Final = 10 / TEXT_SIZE
-"""Names, numbers and labels are so many pixels high on a page, where one cannot zoom."""
+GOOD_SCALE: Final = 10 / MUTED_SIZE
+"""All text is ten pixels high or higher, as it is to be on a page, where one cannot zoom."""
 
 LEAST_SCALE: Final = LEAST_TEXT / MUTED_SIZE
 """The smallest text is so high when a picture is scaled down so far."""
@@ -261,10 +261,12 @@ class Composer(NamedTuple):
         if any(group.kind not in ("chain", "data") for group in groups.values()):
             return None
         room = options.room or Room(PAGE_WIDTH)
-        best = _laid_out_for(finest, room, LEAST_SCALE_ON_PAGE)
+        best = _laid_out_for(finest, room)
+        if _scale_in(best, room) < GOOD_SCALE:
+            best = _laid_out_for(self._replace(narrow=True).compose(options), room)
         assert best.layout is not None
         is_low = best.layout.height <= MOST_SCREENS * SCREEN_HEIGHT
-        return best if _scale_in(best, room) >= LEAST_SCALE_ON_PAGE and is_low else None
+        return best if _scale_in(best, room) >= GOOD_SCALE and is_low else None
 
     def _compose_for_room(self, finest: Composed, options: RenderOptions, room: Room) -> Composed:
         """Make the finest picture that can be read where it is shown; else that which is scaled
@@ -272,7 +274,7 @@ class Composer(NamedTuple):
         best = _laid_out_for(finest, room)
         folds = not (options.full or options.folds)
         composer = self
-        if _scale_in(best, room) < LEAST_SCALE and options.rankdir == "TB":
+        if _scale_in(best, room) < GOOD_SCALE and options.rankdir == "TB":
             composer = self._replace(narrow=True)
             best = composer._better(best, composer.compose(options), room)
         if folds:
@@ -301,10 +303,11 @@ class Composer(NamedTuple):
         return best
 
     def _better(self, best: Composed, other: Composed, room: Room) -> Composed:
-        """Return that which is scaled down less; where boxes are narrow already, the
-        ``other`` one also with one half below the other, if it takes that."""
-        for lay_out_for in (_laid_out_for, _stacked_for)[: 1 + self._may_stack(other.picture)]:
-            if _scale_in(best, room) < LEAST_SCALE:
+        """Return that which is scaled down less; where boxes are narrow already, the ``other`` one
+        also with one half below the other, if nothing can be read without that."""
+        ways = (_laid_out_for, GOOD_SCALE), (_stacked_for, LEAST_SCALE)
+        for lay_out_for, least in ways[: 1 + self._may_stack(other.picture)]:
+            if _scale_in(best, room) < least:
                 best = max(best, lay_out_for(other, room), key=lambda one: _scale_in(one, room))
         return best
 
@@ -312,10 +315,9 @@ class Composer(NamedTuple):
         return self.narrow and len(picture.halves) == 2 and len(picture.boxes) <= MOST_BOXES
 
 
-def lay_out_in(picture: Picture, room: Room, least: float = LEAST_SCALE) -> Layout:
-    """Lay a picture out so that it can be read where it is shown, scaled down to ``least`` of its
-    size at most: with branches one below the other where it takes that; in as many columns as fill
-    the room, where that has a height."""
+def lay_out_in(picture: Picture, room: Room) -> Layout:
+    """Lay a picture out so that it can be read where it is shown: with branches one below the other
+    where it takes that; in as many columns as fill the room, where that has a height."""
 
     def scale(layout: Layout) -> float:
         return room.scale(layout.width, layout.height)
@@ -326,27 +328,27 @@ def lay_out_in(picture: Picture, room: Room, least: float = LEAST_SCALE) -> Layo
     if room.height < math.inf:
         columns = (lay_out(picture, pages=count) for count in range(2, MOST_COLUMNS + 1))
         return max(best, *columns, key=scale)
-    wide = room.width / least - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
+    wide = room.width / GOOD_SCALE - 2 * MARGIN - GUTTER * (len(picture.halves) - 1)
     for share in SHARES:
-        if scale(best) >= least:
+        if scale(best) >= GOOD_SCALE:
             break
         narrow = lay_out(picture, pages=1, wide=wide * share / max(1, len(picture.halves)))
         best = max(best, narrow, key=scale)
     return best
 
 
-def _laid_out_for(composed: Composed, room: Room, least: float = LEAST_SCALE) -> Composed:
-    return composed._replace(layout=lay_out_in(composed.picture, room, least))
+def _laid_out_for(composed: Composed, room: Room) -> Composed:
+    return composed._replace(layout=lay_out_in(composed.picture, room))
 
 
 def _stacked_for(composed: Composed, room: Room) -> Composed:
     """Lay a picture out with one half below the other, and without lines between them."""
     picture = without_saved(composed.picture)
-    wide = room.width / LEAST_SCALE - 2 * MARGIN
+    wide = room.width / GOOD_SCALE - 2 * MARGIN
     layouts = (lay_out_stacked(picture, each) for each in (WIDE, *(wide * x for x in SHARES)))
     best = composed._replace(picture=picture, layout=next(layouts))
     for layout in layouts:
-        if _scale_in(best, room) >= LEAST_SCALE:
+        if _scale_in(best, room) >= GOOD_SCALE:
             break
         best = max(best, best._replace(layout=layout), key=lambda one: _scale_in(one, room))
     return best
