@@ -79,6 +79,29 @@ loss_size = joint.pow(2).mean()
 loss = loss_match + 0.1 * loss_size
 loss.backward()
 """,
+    "by_hand": """
+import torch
+from torch import nn
+torch.manual_seed(0)
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.score, self.bias = nn.Linear(4, 6), nn.Embedding(6, 1)
+        self.register_buffer("places", torch.arange(6).reshape(2, 3))
+
+    def forward(self, x):
+        kept = [self.score(x) + self.bias(self.places.flatten()).flatten()]
+        kept.append(kept[-1].exp())
+        kept.append(kept[-1].sum(1, keepdim=True))
+        kept.append(kept[-1] + 1e-16)
+        return kept[1] / kept[3]
+
+attention, head = Attention(), nn.Linear(6, 2)
+x, labels = torch.randn(5, 4), torch.tensor([0, 1, 0, 1, 1])
+loss = nn.functional.cross_entropy(head(attention(x)), labels)
+loss.backward()
+""",
     "dense": """
 import torch
 from torch import nn
@@ -302,6 +325,9 @@ loss.backward()
 """,
 }
 RANDOM = {f"net{seed}": net_program(seed) for seed in range(40)}
+OWN_PROGRAMS["by_hand_named"] = OWN_PROGRAMS["by_hand"].replace(
+    "kept.append(kept[-1].exp())", "sizes = kept[-1].exp()\n        kept.append(sizes)"
+)
 EVERY = {**PROGRAMS, **OWN_PROGRAMS, **RANDOM}
 
 
@@ -665,13 +691,24 @@ def test_rows_that_read_all_that_came_before_take_it_from_one_lane(folder: Path)
     assert "13 in" in said
 
 
+def test_a_softmax_that_is_written_out_is_one_row_unless_its_parts_have_names(
+    folder: Path,
+) -> None:
+    assert draw("by_hand", folder).row("softmax").ops == 4
+    rows = draw("by_hand_named", folder).rows
+    assert "sizes" in [row.name for row in rows]
+    assert "softmax" not in [row.kind_text for row in rows]
+
+
+def test_what_a_module_made_and_nobody_named_has_no_row(folder: Path) -> None:
+    assert [row.name for row in draw("by_hand", folder).rows if row.kind == "input"] == ["x"]
+
+
 def test_columns_go_in_turn_where_it_is_narrow(folder: Path) -> None:
-    wide, narrow = (
-        {text.text for text in draw("resnet18", folder, width=width).picture.words}
-        for width in ("830", "500")
-    )
-    assert "saved" in wide
-    assert "saved" not in narrow
+    pictures = [draw("resnet18", folder, width=width).picture for width in ("830", "710", "500")]
+    assert ["saved" in {text.text for text in one.words} for one in pictures] == [True, True, False]
+    tones = [{block.tone for row in one.rows for block in row.blocks} for one in pictures]
+    assert ["memory" in one for one in tones] == [True, False, False]
 
 
 def test_a_function_that_a_statement_calls_is_part_of_it(folder: Path) -> None:
@@ -695,10 +732,10 @@ def test_a_mark_takes_no_room_from_what_is_told_of_the_graph() -> None:
     texts = {
         width: [words.text for words in lay_out_rows(Table([row, marked], []), "", (), (), width)
                 .rows[1].words]
-        for width in (700, 830)
+        for width in (780, 830)
     }  # fmt: skip
-    assert any(text.endswith("shared, 2 uses") for text in texts[700])
-    assert "▼" in texts[700]
+    assert any(text.endswith("shared, 2 uses") for text in texts[780])
+    assert "▼" in texts[780]
     assert "▼ smallest" in texts[830]
 
 

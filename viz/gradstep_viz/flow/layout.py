@@ -46,7 +46,9 @@ LEAST_WIDE: Final = 560
 """A table has so much room behind its longest name at most, unless it were less wide than this."""
 _NAMES: Final = "module or variable"
 FEW_NAMES: Final = 110
-_LEFT_OUT: Final = ("seconds", "saved", "attributes", "their gradient", "in", "parameters")
+_LEFT_OUT: Final = (
+    "seconds", "saved bar", "saved", "attributes", "their gradient", "in", "parameters",
+)  # fmt: skip
 """What goes where there is no room, in this order."""
 MOST_SHUT: Final = 6
 MOST_SHARED: Final = 4
@@ -247,7 +249,8 @@ class _Layout:
         self._y: list[float] = []
 
     def _fit(self) -> _Columns:
-        """Leave out what has no room: the time, what is saved, and attributes, in this order."""
+        """Leave out what has no room: the time, what is saved, its bar first, and attributes, in
+        this order."""
         needed = max(map(self._whole_width, self._table.rows))
         columns = self._ends(())
         spare = columns.names - self._names - needed - MOST_SPARE
@@ -284,8 +287,10 @@ class _Layout:
         if has["seconds"]:
             seconds, at = at, at - 62 - GAP
         if has["saved"]:
-            saved, saved_bar = at, at - 58
-            at = saved_bar - 40 - GAP
+            saved, at = at, at - 58
+            if "saved bar" not in left_out:
+                saved_bar, at = at, at - 40
+            at -= GAP
         if has["gradient"]:
             gradient, bar = at, at - max(58, ceil(self._widest_gradient()) + 8)
             at = bar - BAR - GAP
@@ -439,9 +444,11 @@ class _Layout:
         if columns.gradient:
             text = "gradient ↑, first … last" if rounds else "gradient ↑"
             heading.append(Words(columns.bar - BAR, y, ((text, "m"),), size=SMALL))
-        if columns.saved:
+        if columns.saved_bar:
             text = "saved, all rounds" if rounds else "saved"
             heading.append(Words(columns.saved_bar - 40, y, ((text, "m"),), size=SMALL))
+        elif columns.saved:
+            heading.append(Words(columns.saved, y, (("saved", "m"),), True, SMALL))
         if columns.seconds:
             heading.append(Words(columns.seconds, y, (("time", "m"),), True, SMALL))
         return heading
@@ -545,7 +552,7 @@ class _Layout:
             words.append(Words(columns.saved, base, (("recomputed", "m"),), True))
         elif columns.saved and row.saved:
             words.append(Words(columns.saved, base, ((format_bytes(row.saved), muted),), True))
-            if row.kind == "row":
+            if row.kind == "row" and columns.saved_bar:
                 share = max(1.0, 40 * row.saved / self._most_saved)
                 blocks.append(Block(columns.saved_bar - 40, y - 4, share, 8, "memory"))
         if columns.seconds and row.seconds:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import groupby
+from itertools import groupby, islice, takewhile
 from typing import Final, Literal
 
 from gradstep.graph.folding.chains import Heads, find_heads
@@ -98,6 +98,21 @@ class Ops:
         """Return those of the ops of a part that are not there to serve another."""
         mains = self.heads.mains
         return [unit for unit in units if mains[unit] == unit]
+
+    def is_softmax(self, units: Sequence[int]) -> bool:
+        """Tell whether ops at several lines are a softmax that is written out: ``e = exp(x - m)``,
+        and ``e`` divided by a sum of it."""
+        assert self.units is not None
+        heads, stems, inputs = self.heads_among(units), self.units.stems, self.units.inputs
+        if len(heads) < LEAST_STATEMENTS:
+            return False
+        first, last = heads[stems[heads[0]] == "sub"], heads[-1]
+        if (stems[first], stems[last]) != ("exp", "div") or first not in inputs[last]:
+            return False
+        inside = set(units)
+        later = [unit for unit in units if unit > first]
+        lines = {self.graph.sources.get(self.units.node(head)) for head in heads}
+        return len(lines) > 1 and inside.issuperset(one for unit in later for one in inputs[unit])
 
     def shape(self, unit: int) -> Shape | None:
         """The shape of the result of an op."""
@@ -213,6 +228,7 @@ class PartBuilder:
                     heads = []
             if heads:
                 parts.append(self._statement(heads))
+        parts = self._with_softmax(parts)
         if not self._data:
             return parts
         joined: list[Part] = []
@@ -223,6 +239,28 @@ class PartBuilder:
             else:
                 joined += [one, *others]
         return joined
+
+    def _with_softmax(self, parts: Sequence[Part]) -> list[Part]:
+        """Join the statements of a softmax that a library has written out."""
+        joined: list[Part] = []
+        for part in parts:
+            joined.append(part)
+            heads = self._ops.heads_among(part.units)
+            if part.kind != "statement" or self._units.stems[heads[-1]] != "div":
+                continue
+            of_it = takewhile(self._has_no_name, reversed(joined))
+            units, start = tuple[int, ...](), len(joined)
+            for number, one in enumerate(islice(of_it, MOST_CALLED), 1):
+                units = one.units + units
+                if number > 1 and self._ops.is_softmax(units):
+                    start = len(joined) - number
+            if start < len(joined):
+                joined[start:] = [self._part("statement", "", _units(joined[start:]), ())]
+        return joined
+
+    def _has_no_name(self, part: Part) -> bool:
+        nodes = map(self._units.node, part.units)
+        return part.kind == "statement" and not any(one in self._graph.results for one in nodes)
 
     def _runs(self, ran: Sequence[Part | int]) -> list[tuple[object, list[Part | int], bool]]:
         """Group what ran one after the other at one line. With a line goes what a function ran that

@@ -776,6 +776,8 @@ class _Writer:
 
     def _ops_text(self, units: Sequence[int]) -> str:
         """List the ops of a statement, without those that serve others."""
+        if self._facts.ops.is_softmax(units):
+            return "softmax"
         stems, heads = self._units.stems, self._facts.ops.heads_among(units)
         called = {unit: self._label_of(unit) for unit in heads[:-1]}  # the last names the row
         names = _as_called([called.get(unit) or stems[unit] for unit in heads])
@@ -910,6 +912,8 @@ class _Writer:
         for leaf, places in sorted(readers.items(), key=order):
             known, place = facts.leaves[leaf], min(places)
             starts = place not in started and bool(known.shape)
+            # of an index that a module made there is nothing to say
+            starts &= bool(known.name) or self._rows[place].header < 0
             starts &= any((place, one) not in fed for one in rounds[leaf, place])
             own = known.has_gradient or (starts and len(first_reader) < MOST_INPUTS)
             if own and place >= 0:
