@@ -16,8 +16,6 @@ from types import FrameType, ModuleType
 from typing import Any, Final, Protocol
 
 _ROOT: Final = "autograd_core"
-_MOVED: Final = {"dag": "gradstep", "debug": "gradstep", "engines": "gradstep.engines"}
-"""Packages that were here once, and where their names are now."""
 NOT_HERE: Final = (
     "it is not part of gradstep's core; import torch instead, which gradstep draws and debugs, too "
     "(docs/reference/differences lists what is left out)"
@@ -52,8 +50,6 @@ def find(module: str, name: str) -> Any:
         AttributeError: there is none.
         ImportError: there is none, and ``from module import name`` asks.
     """
-    if module == _ROOT and name in _MOVED:
-        raise AttributeError(_moved(name))
     if not name.startswith("__"):  # Python itself asks for __path__ and others
         stubs = _load()
         if stubs.has_module(_below_root(f"{module}.{name}")):
@@ -83,10 +79,6 @@ def _is_from_import(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
-def _moved(name: str) -> str:
-    return f"{_ROOT}.{name} is no more: its names are in {_MOVED[name]}"
-
-
 def _below_root(module: str) -> str:
     return module.removeprefix(_ROOT).removeprefix(".")
 
@@ -100,12 +92,9 @@ class StubModules:
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
         """Describe the module, if it is a stub."""
-        if name.startswith(f"{_ROOT}."):
-            if (first := _below_root(name).partition(".")[0]) in _MOVED:
-                raise ModuleNotFoundError(_moved(first), name=name)
-            if _load().has_module(_below_root(name)):
-                loader: Any = StubModules
-                return ModuleSpec(name, loader, is_package=True)
+        if name.startswith(f"{_ROOT}.") and _load().has_module(_below_root(name)):
+            loader: Any = StubModules
+            return ModuleSpec(name, loader, is_package=True)
         return None
 
     @staticmethod

@@ -18,8 +18,7 @@ import numpy as np
 
 import autograd_core
 from autograd_core.op import OPS, Op
-from tests.autograd_core.op_samples.sample import Sample
-from tests.autograd_core.op_samples.table import samples_of
+from tests.autograd_core.op_samples import Sample, samples_of
 
 SEVERAL: Final = {name: entry for name, entry in OPS.items() if entry.materializes}
 """The ops with several results that a gradient may come from."""

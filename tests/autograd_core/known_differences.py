@@ -313,6 +313,16 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             r"strides",
         ),
     ],
+    (
+        "``scaled_dot_product_attention`` takes a mask with ``is_causal`` whatever kernel PyTorch "
+        "would choose; some of its kernels refuse the two together."
+    ): [
+        (
+            "nn.functional.scaled_dot_product_attention",
+            r".",
+            r"error: none .* Explicit attn_mask should not be set",
+        ),
+    ],
     "``native_group_norm`` adds ``eps`` in double precision.": [
         (
             "native_group_norm",

@@ -83,12 +83,17 @@ class Out(NamedTuple):
     how: str
 
 
+def as_given(call: Call) -> Call:
+    """The call with tensors that are yet to be made."""
+    return Call(tuple(map(given, call.args)), {k: given(v) for k, v in call.kwargs.items()})
+
+
 # --- the grid ----------------------------------------------------------------------------------
 
 
 def variants(torch: Any, path: str, call: Call) -> Iterator[tuple[str, Call]]:
     """The call as it stands, and with one thing changed at a time, by what is changed."""
-    call = Call(tuple(map(given, call.args)), {k: given(v) for k, v in call.kwargs.items()})
+    call = as_given(call)
     names, found = names_of(torch, path), tensors(call)
     known = ENDS_PYTORCH.get(path)
     for make in (_plain, _dimensions, _sizes, _memory, _dtypes, _values, _indices):

@@ -11,7 +11,7 @@ import pytest
 import autograd_core
 from autograd_core.op import OPS
 from gradstep.console.session import Session
-from tests.autograd_core.op_samples.table import samples_of
+from tests.autograd_core.op_samples import samples_of
 
 VALUES = (np.arange(12.0).reshape(3, 4) - 5.3) / 2
 WEIGHTS = np.cos(np.arange(12.0)).reshape(3, 4)

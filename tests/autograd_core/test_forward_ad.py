@@ -11,8 +11,7 @@ from autograd_core.autograd import forward_ad, grad
 from autograd_core.autograd.forward_mode import Application
 from autograd_core.op import Op
 from autograd_core.tensor import Tensor
-from tests.autograd_core.op_samples.sample import Sample
-from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable
+from tests.autograd_core.op_samples import Sample, for_every_sample, is_differentiable
 
 
 def array(t: Any) -> Any:

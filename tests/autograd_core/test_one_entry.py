@@ -18,7 +18,7 @@ from autograd_core.op import OPS, public
 from autograd_core.op.stub import functions_text, methods_text
 from gradstep import capture
 from gradstep_tui.commands.ops import _entry
-from tests.autograd_core.op_samples.table import samples_of
+from tests.autograd_core.op_samples import samples_of
 from tests.autograd_core.test_op_table import Call, check_first, check_second
 
 ENTRY = """\

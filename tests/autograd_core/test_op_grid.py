@@ -29,7 +29,7 @@ from tests.autograd_core.op_grid import (
     saved,
     variants,
 )
-from tests.autograd_core.op_samples.table import samples_of
+from tests.autograd_core.op_samples import samples_of
 from tests.autograd_core.operator_cases import Call, words
 
 torch = pytest.importorskip("torch")
@@ -144,16 +144,22 @@ def test_a_sample_of_odd_calls_is_answered_as_in_pytorch(paths: list[str]) -> No
     ]
 
 
+# Tried on every call: tensors that lie otherwise in memory, and for functions of networks dtypes,
+# of all tensors and of one among others.
+LAYOUTS = re.compile("strided|transposed|expanded")
+DTYPES = re.compile(rf"(all|tensor \d+) ({'|'.join(KINDS)})")
+
+
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("start", range(10))
-def test_functions_of_networks_take_the_dtypes_of_pytorch(start: int) -> None:
-    """All tensors of a dtype, and one among others."""
-    paths = [path for path in EVERY if path.startswith("nn.functional.")]
-    of_dtypes = re.compile(rf"^(all|tensor \d+) ({'|'.join(KINDS)})$")
-    assert not [
-        each
-        for path in paths[start::10]
-        for each in unexplained(path, lambda nr, label: of_dtypes.match(label) is not None)
-    ]
+def test_tensors_of_all_layouts_and_dtypes_are_taken_as_by_pytorch(start: int) -> None:
+    for path in list(EVERY)[start::10]:
+        kinds = DTYPES if path.startswith("nn.") else LAYOUTS
+
+        def chosen(nr: int, label: str, kinds: re.Pattern[str] = kinds) -> bool:
+            return bool(LAYOUTS.fullmatch(label) or kinds.fullmatch(label))
+
+        assert not unexplained(path, chosen)
 
 
 @pytest.mark.slow

@@ -17,8 +17,7 @@ from autograd_core.autograd.saved import NOT_SAVED
 from autograd_core.op import OPS, Op, op, pointwise
 from autograd_core.op.public import PUBLIC
 from autograd_core.tensor import Tensor
-from tests.autograd_core.op_samples.sample import Sample
-from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable, samples_of
+from tests.autograd_core.op_samples import Sample, for_every_sample, is_differentiable, samples_of
 
 Gradients = tuple[np.ndarray, ...]
 
@@ -316,7 +315,7 @@ def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
     assert entry.call.__doc__
     assert entry.call.op is entry  # type: ignore[attr-defined]
     if entry.edges and entry.name not in NEVER:
-        assert samples_of(entry), f"{entry.name} needs a line in tests/autograd_core/op_samples"
+        assert samples_of(entry), f"{entry.name} needs a call in operator_cases.py"
     if entry.pointwise and len(entry.edges) > 1 and samples_of(entry):
         shapes = [
             [v if isinstance(v, tuple) else np.shape(v) for v in sample.values]

@@ -292,7 +292,6 @@ OTHER_CLASS = {
 }
 
 
-@pytest.mark.sampled(100)
 @pytest.mark.parametrize("text", CALLS)
 def test_an_odd_call_is_answered_as_in_pytorch(text: str) -> None:
     mine, theirs = (

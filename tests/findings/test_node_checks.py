@@ -17,8 +17,7 @@ from autograd_core.op import Op, pointwise
 from autograd_core.tensor import Tensor
 from gradstep import Session, trace
 from gradstep.findings import NodeCheck, check_derivatives, check_node
-from tests.autograd_core.op_samples.sample import Sample
-from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable
+from tests.autograd_core.op_samples import Sample, for_every_sample, is_differentiable
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 from tests.both import on_pytorch, on_the_core
 
