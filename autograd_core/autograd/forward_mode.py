@@ -34,9 +34,8 @@ def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> A
     """Call ``op`` on values some of which are duals; what has a derivative comes out dual."""
     names = (op.variadic,) * len(values) if op.variadic else op.values
     tangents = [
-        tangent_of(v) if name in op.edges else None
-        for name, v in zip(names, values, strict=True)
-    ]  # fmt: skip
+        tangent_of(v) if name in op.edges else None for name, v in zip(names, values, strict=True)
+    ]
     with as_primals(values):
         if is_inference_mode_enabled() or not any(t is not None for t in tangents):
             return _call(op, values, attributes)

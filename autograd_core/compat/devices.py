@@ -127,12 +127,14 @@ def set_default_tensor_type(t: Any) -> None:
 SETTINGS: Names = {
     **setting("get_num_threads", "set_num_threads", 1, _positive),
     **setting("get_num_interop_threads", "set_num_interop_threads", 1, _positive),
-    **setting("get_float32_matmul_precision", "set_float32_matmul_precision", "highest",
-              _known_precision),
+    **setting(
+        "get_float32_matmul_precision", "set_float32_matmul_precision", "highest", _known_precision
+    ),
     **setting("are_deterministic_algorithms_enabled", "use_deterministic_algorithms", False),
     **setting("is_warn_always_enabled", "set_warn_always", False),
-    "get_default_device": get_default_device, "set_default_device": set_default_device,
+    "get_default_device": get_default_device,
+    "set_default_device": set_default_device,
     "set_default_tensor_type": set_default_tensor_type,
     **always(False, "set_flush_denormal"),
     **unchanged("compile"),
-}  # fmt: skip
+}

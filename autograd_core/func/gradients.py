@@ -155,8 +155,9 @@ def _jacobian(
             outputs = tuple(leaves_of(seen[0]))
             return outputs if len(outputs) > 1 else outputs[0]
 
-        blocks = jacobian(flat, tuple(points), create_graph=strategy == "reverse-mode",
-                         strategy=strategy)  # fmt: skip
+        blocks = jacobian(
+            flat, tuple(points), create_graph=strategy == "reverse-mode", strategy=strategy
+        )
         rows = blocks if isinstance(blocks[0], tuple) else (blocks,)
         rows = [rebuilt(chosen, _released(row, chosen)) for row in rows]
         result = rebuilt(seen[0], rows)

@@ -279,10 +279,12 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
             # equal costs: of three matrices the first two go first, of more the first cut wins
             cuts = range(i, j) if count > 3 else reversed(range(i, j))
             price, cut = min(
-                ((cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                 for k in cuts),
+                (
+                    (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                    for k in cuts
+                ),
                 key=lambda pair: pair[0],
-            )  # fmt: skip
+            )
             cost[i][j], costs[i, j] = price, cut
     products: dict[tuple[int, int], Tensor] = {(i, i): m for i, m in enumerate(matrices)}
     needed = [(0, count - 1)]

@@ -51,8 +51,10 @@ _POINTWISE_LOCALS: Final = frozenset({"shape", "dtype", "to"})
 EVERY_FORM: Final[dict[str, Any]] = {"variants": "function method inplace"}
 FLOATING: Final[dict[str, Any]] = {"result_dtype": "float", **EVERY_FORM}
 COMPARISON: Final[dict[str, Any]] = {
-    "result_dtype": "bool", "scalars": "other", "variants": "function method inplace_bool",
-}  # fmt: skip
+    "result_dtype": "bool",
+    "scalars": "other",
+    "variants": "function method inplace_bool",
+}
 
 
 def pointwise(

@@ -90,8 +90,9 @@ def bad_dimension(error: Exception, op: Op, x: Any, attributes: Mapping[str, Any
     """Return the error of a kernel; in PyTorch's words if shapes do not fit, or a dimension was
     missing, or given twice, or empty."""
     if any(words in str(error) for words in _NUMPY):
-        numbers = [tuple(map(int, filter(None, text.split(",")))) for text in
-                 _SHAPE.findall(str(error))]  # fmt: skip
+        numbers = [
+            tuple(map(int, filter(None, text.split(",")))) for text in _SHAPE.findall(str(error))
+        ]
         return no_common_shape(numbers) if len(numbers) > 1 else RuntimeError(str(error))
     if type(error) is IndexError and not str(error).startswith(("tuple index", "list index")):
         return error  # the kernel's own words

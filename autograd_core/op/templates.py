@@ -262,8 +262,9 @@ def _attach(op: Op) -> list[str]:
     node = ["node = Node()"]
     if reduces_rarely(op):
         node = ["if to is None: node = Node()", "else: node = Reducing(); node.to = to"]
-    inputs = [f"{v}.edge if {v} is not None else None" if v in op.optional else f"{v}.edge"
-              for v in edges]  # fmt: skip
+    inputs = [
+        f"{v}.edge if {v} is not None else None" if v in op.optional else f"{v}.edge" for v in edges
+    ]
     slots = "; ".join(f"node.i{i} = f_{v}" for i, v in enumerate(edges))
     if op.kind == GENERAL:
         slots = f"node.all_edges = {_tuple(f'f_{v}' for v in edges)}"

@@ -56,9 +56,11 @@ def set_printoptions(
     """
     global _options  # PyTorch's interface to its own settings
     given = {
-        "precision": precision, "threshold": threshold, "edgeitems": edgeitems,
+        "precision": precision,
+        "threshold": threshold,
+        "edgeitems": edgeitems,
         "linewidth": linewidth,
-    }  # fmt: skip
+    }
     base = _options if profile is None else _PROFILES.get(profile, _options)
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     _options = replace(base, **changes, sci_mode=sci_mode)

@@ -143,7 +143,7 @@ WINDOWS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
     ("Fold", ((3, 3), 2), {}, (numbers(2, 8, 4),)),
     ("LocalResponseNorm", (2,), {"alpha": 0.1}, (BIG,)),
     ("Softmax2d", (), {}, (BIG,)),
-]  # fmt: skip
+]
 
 
 NAMED = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm", "InstanceNorm1d",

@@ -194,15 +194,16 @@ _SPECIAL: dict[str, list[Call]] = {
     **_every("entr psi digamma gammaln log1p", call(P(2, 3))),
     **_every("ndtri erfinv logit", call(SHARES)),
     **_every("xlog1py xlogy", call(X, P(2, 3)), call(2.0, P(3)), call(X, 0.5)),
-    "polygamma": [call(1, P(3))], "multigammaln": [call(Leaf([2.5, 3.0]), 2)],
+    "polygamma": [call(1, P(3))],
+    "multigammaln": [call(Leaf([2.5, 3.0]), 2)],
     **_every("softmax log_softmax logsumexp", call(X, 1)),
-}  # fmt: skip
+}
 
 _FFT: dict[str, list[Call]] = {
     **_every("fftshift ifftshift irfft hfft irfft2 hfft2 irfftn hfftn", call(N(3, 4))),
     "irfft": [call(N(3, 4)), call(N(3, 4), 5, 0, "ortho")],
     "hfft": [call(N(3, 4), 3, -1, "forward")],
-}  # fmt: skip
+}
 
 _TOP: dict[str, list[Call]] = {
     **_every("cholesky logdet det slogdet inverse matrix_exp", call(REAL)),

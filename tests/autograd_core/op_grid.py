@@ -71,10 +71,11 @@ _PLAIN: Callable[[Any, Any], Any] = lambda x, shape: x  # noqa: E731
 _LAYOUTS: dict[str, tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]] = {
     "strided": (_apart, lambda x, shape: x[..., ::2]),
     "transposed": (
-        lambda a: np.ascontiguousarray(a.swapaxes(0, -1)), lambda x, shape: x.transpose(0, -1),
+        lambda a: np.ascontiguousarray(a.swapaxes(0, -1)),
+        lambda x, shape: x.transpose(0, -1),
     ),
     "expanded": (lambda a: a[:1], lambda x, shape: x.expand(tuple(shape))),
-}  # fmt: skip
+}
 
 
 class Out(NamedTuple):

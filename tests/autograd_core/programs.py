@@ -12,7 +12,9 @@ UNARY = (
     "tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone",
     "exp_in_place", "column_in_place", "hooked", "retained", "custom", "new_leaf",
 )  # fmt: skip
-BINARY = ("add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign")
+BINARY = (
+    "add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign", "custom_pair",
+)  # fmt: skip
 SEVERAL = ("unbind", "split")
 
 
@@ -43,6 +45,23 @@ def _cube(torch: Any) -> Any:
             return g * 3 * x * x
 
     return Cube
+
+
+@cache
+def _sine_and_cosine(torch: Any) -> Any:
+    class SineAndCosine(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any) -> Any:
+            s, c = (x * y).sin(), (x * y).cos()
+            ctx.save_for_backward(x, y, s, c)
+            return s, c
+
+        @staticmethod
+        def backward(ctx: Any, gs: Any, gc: Any) -> Any:
+            x, y, s, c = ctx.saved_tensors
+            return (gs * c - gc * s) * y, (gs * c - gc * s) * x
+
+    return SineAndCosine
 
 
 class Instruction(NamedTuple):
@@ -76,10 +95,11 @@ def leaves_of(program: Program, torch: Any, dtype: Any = None) -> list[Any]:
     """Fresh leaves of the program, the same numbers in every library."""
     rng = np.random.default_rng(program.seed)
     return [
-        torch.tensor(rng.uniform(-1, 1, (2, 2)).tolist(), dtype=dtype or torch.float32)
-        .requires_grad_(flag)
+        torch.tensor(
+            rng.uniform(-1, 1, (2, 2)).tolist(), dtype=dtype or torch.float32
+        ).requires_grad_(flag)
         for flag in program.requires_grad
-    ]  # fmt: skip
+    ]
 
 
 def run_program(
@@ -131,6 +151,8 @@ def _apply(name: str, picked: list[Any], torch: Any) -> list[Any]:
         return [leaf]
     if name == "custom":
         return [_cube(torch).apply(x)]
+    if name == "custom_pair":
+        return list(_sine_and_cosine(torch).apply(x, y))
     if name == "unbind":
         first, _ = x.unbind(0)
         return [first + x]

@@ -72,8 +72,9 @@ def test_an_error_is_reported_and_stays_itself(torch: Any) -> None:
     (told,), raised = warned(run)
     assert told.startswith("Error detected in ExpBackward0.")
     assert "modified by an inplace operation" in raised
-    assert raised.endswith("The variable in question was changed in there or anywhere later. "
-                           "Good luck!")  # fmt: skip
+    assert raised.endswith(
+        "The variable in question was changed in there or anywhere later. Good luck!"
+    )
 
 
 def test_a_custom_function_is_named_too(torch: Any) -> None:

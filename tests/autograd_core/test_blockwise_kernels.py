@@ -107,11 +107,12 @@ def needs_scipy(op: Op) -> bool:
 @pytest.mark.parametrize(
     ("name", "edge"),
     [
-        pytest.param(name, edge, marks=pytest.mark.extra("scipy")) if needs_scipy(OPS[name])
+        pytest.param(name, edge, marks=pytest.mark.extra("scipy"))
+        if needs_scipy(OPS[name])
         else (name, edge)
         for name, edge in RULES_IN_BLOCKS
     ],
-)  # fmt: skip
+)
 def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> None:
     op = OPS[name]
     rule, rng = op.rules[edge], np.random.default_rng(0)

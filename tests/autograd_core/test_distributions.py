@@ -45,7 +45,7 @@ CASES: list[tuple[str, dict[str, Any], Any]] = [
     ("Bernoulli", {"logits": [0.3, -2.0]}, [1.0, 0.0]),
     ("Categorical", {"probs": [[1.0, 3.0], [0.2, 0.2]]}, [1.0, 0.0]),
     ("Categorical", {"logits": [0.3, -2.0, 0.1]}, 2.0),
-]  # fmt: skip
+]
 ALL = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
 
 

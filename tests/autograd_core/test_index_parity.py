@@ -379,7 +379,7 @@ PARTS = st.one_of(
     st.lists(st.booleans(), min_size=2, max_size=3).map(repr),
     st.lists(st.integers(-1, 1), min_size=1, max_size=2).map(repr),
     st.sampled_from(["t.tensor(1)", "t.tensor(1, dtype=t.uint8)", "mask([1, 0, 1], [0, 1, 1])"]),
-)  # fmt: skip
+)
 
 
 @settings(max_examples=300)

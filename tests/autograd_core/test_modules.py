@@ -233,7 +233,7 @@ def test_a_transposed_convolution_is_told_its_size() -> None:
         ("Conv2d", (4, 4, 2), {"padding": "same", "stride": 2}),
         ("ConvTranspose1d", (4, 4, 2), {"padding_mode": "reflect"}),
     ],
-)  # fmt: skip
+)
 def test_modules_refuse_what_pytorch_refuses(name: str, args: Any, options: dict[str, Any]) -> None:
     said = []
     for torch in (autograd_core, pytest.importorskip("torch")):

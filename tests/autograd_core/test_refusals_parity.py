@@ -273,6 +273,15 @@ CALLS = [
     "t.nn.functional.nll_loss(t.ones(2, 2), t.tensor([0, 1]), reduce=False)",
     "t.nn.Linear(2, 3, device='cpu', dtype=t.float64).weight.dtype is t.float64",
     "t.nn.Conv2d(2, 3, 1, device=t.device('cpu')).weight.shape[0]",
+    "t.ones(2).cpu()",
+    "[t.ones(2)._is_view(), t.ones(2)[:1]._is_view()]",
+    "t.nn.Linear(1, 1).to('cpu').weight * 0",
+    (
+        "type('Long', (t.autograd.Function,), {'__module__': 'a', "
+        "'forward': staticmethod(lambda ctx, x: x * 2), "
+        "'backward': staticmethod(lambda ctx, g: (g, None, None))}).apply("
+        "t.ones(2, requires_grad=True)).sum().backward()"
+    ),
     "np.ones(2) * t.ones(2)",
     "np.ones(2) + t.ones(2, requires_grad=True)",
     "np.ones(2) - t.ones(2)",

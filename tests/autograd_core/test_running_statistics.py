@@ -99,7 +99,8 @@ RUN = {
     no_longer: [True, 1, NORMALIZED],
     no_longer_and_asked_for: pytest.approx([0.0, 0.0, 1.6330, 1.8856], abs=1e-3),
     taken_away: [
-        pytest.approx([-1.0, -1.0, 1.0, 1.0] * 2, abs=1e-4), [None, None, 0],
+        pytest.approx([-1.0, -1.0, 1.0, 1.0] * 2, abs=1e-4),
+        [None, None, 0],
     ],
     one_of_them_taken_away: Error(
         "ValueError", "running_mean and running_var must either both be None or neither be None"
@@ -111,7 +112,7 @@ RUN = {
     the_mean_of_all: [[4.0, 8.0], [10.0, 40.0], 2],
     wanted_later: [NORMALIZED, [None, None, None]],
     of_instances_no_longer: 0,
-}  # fmt: skip
+}
 
 
 @each(RUN)

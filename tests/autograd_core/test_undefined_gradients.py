@@ -419,7 +419,8 @@ GRAD = {
     ),
     a_place_that_is_reached: [[1.0, 1.0, 1.0]],
     zeros_beside_batches: [
-        [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]], [0.0, 0.0, 0.0],
+        [[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]],
+        [0.0, 0.0, 0.0],
     ],
     by_name: [["x", [1.0, 1.0, 1.0]], ["y", [0.0, 0.0, 0.0]]],
     by_another_mapping: Error(
@@ -459,7 +460,7 @@ GRAD = {
         "RuntimeError",
         "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to `backward()`.",
     ),
-}  # fmt: skip
+}
 
 
 @each(GRAD)

@@ -193,8 +193,9 @@ def _checked_places(inputs: tuple[Any, ...]) -> list[int]:
                 "precision floating point or complex.",
                 stacklevel=5,
             )
-        if any(not stride and size > 1 for stride, size in zip(
-            x.array.strides, x._shape, strict=True)):  # fmt: skip
+        if any(
+            not stride and size > 1 for stride, size in zip(x.array.strides, x._shape, strict=True)
+        ):
             raise RuntimeError(
                 f"The {place}th input has a dimension with stride 0. gradcheck only supports "
                 "inputs that are non-overlapping to be able to compute the numerical gradients "

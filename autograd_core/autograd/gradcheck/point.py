@@ -129,8 +129,10 @@ class Check(FunctionAtPoint):
             place: rng.standard_normal(x._shape)
             for place, x in zip(self.places, self.watched, strict=True)
         }
-        seeds = [Tensor.from_array(w.astype(t.array.dtype)) for w, t in zip(
-            weights, self.outputs, strict=True)]  # fmt: skip
+        seeds = [
+            Tensor.from_array(w.astype(t.array.dtype))
+            for w, t in zip(weights, self.outputs, strict=True)
+        ]
         gradients, again = (self.gradients(self.outputs, seeds) for _ in range(2))
         for g, other in zip(gradients, again, strict=True):
             if g is not None and np.nanmax(np.abs(g.array - other.array), initial=0) > nondet_tol:

@@ -74,6 +74,6 @@ __all__ = [
     "tanhshrink", "threshold", "threshold_", "triplet_margin_loss",
     "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear",
     "upsample_nearest",
-]  # fmt: skip
+]
 
 answer_missing_names(__name__)

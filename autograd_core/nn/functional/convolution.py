@@ -235,10 +235,12 @@ def _spread(
         listed = " ".join(
             f"{name}_{side}: {n}"
             for name, values in (
-                ("output_padding", extra), ("stride", stride), ("dilation", dilation)
+                ("output_padding", extra),
+                ("stride", stride),
+                ("dilation", dilation),
             )
             for side, n in zip(sides[-dims:], values, strict=True)
-        )  # fmt: skip
+        )
         raise RuntimeError(
             f"output padding must be smaller than either stride or dilation, but got {listed}"
         )

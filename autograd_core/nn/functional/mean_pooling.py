@@ -59,8 +59,9 @@ def avg_pool2d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """Return the mean of each window of images (N, C, H, W) or (C, H, W)."""
-    return _mean(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                 divisor_override)  # fmt: skip
+    return _mean(
+        2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def avg_pool3d(
@@ -73,8 +74,9 @@ def avg_pool3d(
     divisor_override: int | None = None,
 ) -> Tensor:
     """Return the mean of each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
-    return _mean(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                 divisor_override)  # fmt: skip
+    return _mean(
+        3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def _adaptive_mean(dims: int, x: Tensor, output_size: Any) -> Tensor:

@@ -129,8 +129,9 @@ def interpolate(
             f"lanczos | area | nearest-exact (got {mode})"
         )
     if mode in _DIMS and _DIMS[mode] != dims:
-        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs "
-                                  f"{_DIMS[mode] + 2}D input")  # fmt: skip
+        raise NotImplementedError(
+            f"Got {input.ndim}D input, but {mode} mode needs {_DIMS[mode] + 2}D input"
+        )
     if mode == "area":
         pools = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
         return pools[dims - 1](input, requested)
@@ -214,8 +215,10 @@ def upsample(
     align_corners: bool | None = None,
 ) -> Tensor:
     """Resize by :func:`interpolate`; an older name."""
-    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` "
-                  "instead.", stacklevel=2)  # fmt: skip
+    warnings.warn(
+        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
@@ -223,8 +226,10 @@ def upsample_nearest(
     input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
 ) -> Tensor:
     """Resize by :func:`interpolate`; an older name."""
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use "
-                  "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
+    warnings.warn(
+        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
@@ -232,8 +237,10 @@ def upsample_bilinear(
     input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
 ) -> Tensor:
     """Resize by :func:`interpolate` with aligned corners; an older name."""
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use "
-                  "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
+    warnings.warn(
+        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+        stacklevel=2,
+    )
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 

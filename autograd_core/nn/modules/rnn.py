@@ -47,8 +47,9 @@ class RNNBase(Layer):
             suffixes = self._suffixes(layer)
             for suffix in suffixes:
                 sizes: dict[str, tuple[int, ...]] = {
-                    "weight_ih": (rows, given), "weight_hh": (rows, out),
-                }  # fmt: skip
+                    "weight_ih": (rows, given),
+                    "weight_hh": (rows, out),
+                }
                 sizes |= {"bias_ih": (rows,), "bias_hh": (rows,)} if self.bias else {}
                 sizes |= {"weight_hr": (out, self.hidden_size)} if self.proj_size else {}
                 for name, size in sizes.items():

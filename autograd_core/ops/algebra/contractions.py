@@ -253,8 +253,10 @@ def _contract(
                 f"does not broadcast with previously seen size {_size(x, a, label)}"
             )
     sizes = {**dict(zip(a, x._shape, strict=True)), **dict(zip(b, y._shape, strict=True))}
-    count = {key: math.prod(sizes[label] for label in group)
-             for key, group in dict(b=batch, r=rows, s=summed, c=columns).items()}  # fmt: skip
+    count = {
+        key: math.prod(sizes[label] for label in group)
+        for key, group in dict(b=batch, r=rows, s=summed, c=columns).items()
+    }
     x = permute(x, tuple(a.index(label) for label in (*batch, *rows, *summed)))
     y = permute(y, tuple(b.index(label) for label in (*batch, *summed, *columns)))
     if not summed:

@@ -109,7 +109,7 @@ def slogdet(A, /):
     self=lambda g, self, result: pinv_backward(g, result, self),
     node="LinalgPinvBackward0",
     symmetric="hermitian",
-    )  # fmt: skip
+)
 def pinv(self, /, atol=None, rtol=None, hermitian=False):
     """Return the pseudo-inverse, treating singular values up to ``max(atol, rtol * largest)`` as
     zero."""

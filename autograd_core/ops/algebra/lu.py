@@ -28,13 +28,14 @@ from autograd_core.ops.shaping.joining import cat
 
 @op(
     A=lambda g, LU, P: lu_backward(
-        tril(slice_(g, -1, 0, inner(g), 1), -1), triu(slice_(g, -2, 0, inner(g), 1)),
-        *parts(LU), P
+        tril(slice_(g, -1, 0, inner(g), 1), -1), triu(slice_(g, -2, 0, inner(g), 1)), *parts(LU), P
     ),
     outputs="LU pivots info P",
     nondiff="pivots info P",
     hidden="P",
-    node="LinalgLuFactorExBackward0", layout="columns")  # fmt: skip
+    node="LinalgLuFactorExBackward0",
+    layout="columns",
+)
 def lu_factor_ex(A, /, pivot=True):
     """Return both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or
     which diagonal element of ``U`` is zero."""

@@ -82,8 +82,9 @@ def triangular_solve(
     self, A, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ):
     """:func:`solve_triangular` under its older name: the solution, and a copy of ``A``."""
-    solution = solve_triangular(transposed_if(transpose, A), self, upper != transpose,
-                                True, unitriangular)  # fmt: skip
+    solution = solve_triangular(
+        transposed_if(transpose, A), self, upper != transpose, True, unitriangular
+    )
     return solution, np.array(np.broadcast_to(A, (*solution.shape[:-2], *A.shape[-2:])))
 
 

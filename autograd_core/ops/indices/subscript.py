@@ -119,9 +119,11 @@ def _stands_for_tuple(key: Any) -> bool:
         return False
     for part in key:
         if type(part) not in _NUMBERS and (
-            part is None or part is Ellipsis or isinstance(part, (Tensor, slice))
+            part is None
+            or part is Ellipsis
+            or isinstance(part, (Tensor, slice))
             or _is_sequence(part)
-        ):  # fmt: skip
+        ):
             warn(_NOT_A_TUPLE)
             return True
     return False

@@ -98,12 +98,14 @@ def _likelihood(ways: Any, ends: Any) -> Any:
 @op(
     log_probs=lambda g, log_probs, log_probs_shape, targets, input_lengths, target_lengths, blank: (
         ctc_gradient(
-            g, log_probs, input_lengths,
+            g,
+            log_probs,
+            input_lengths,
             trellis(log_probs_shape, targets, input_lengths, target_lengths, blank),
         )
     ),
-        normalized=True,
-)  # fmt: skip
+    normalized=True,
+)
 def ctc_loss(log_probs, /, targets, input_lengths, target_lengths, blank):
     """Return minus the logarithm of the probability that ``log_probs`` (T, N, C), log probabilities
     of classes at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between.

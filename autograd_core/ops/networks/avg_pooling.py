@@ -106,12 +106,13 @@ def _counts(
 
 
 @op(
-    self=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
-    divisor_override: _any_avg_pool(
-        g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    self=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override: (
+        _any_avg_pool(
+            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        )
     ),
     linear=True,
-    )  # fmt: skip
+)
 def avg_pool_backward(
     self, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):

@@ -271,10 +271,12 @@ BICUBIC = _entry("upsample_bicubic2d", "UpsampleBicubic2DBackward0",
                  "From four by four neighbours, by polynomials.",
               "compute_indices_weights_cubic", np.uint8)  # fmt: skip
 BILINEAR_AA = _entry(
-    "upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0",
+    "upsample_bilinear2d_aa",
+    "UpsampleBilinear2DAaBackward0",
     "Between neighbours, filtered where the image shrinks.",
-              "compute_index_ranges_weights", np.uint8,
-)  # fmt: skip
+    "compute_index_ranges_weights",
+    np.uint8,
+)
 BICUBIC_AA = _entry("upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0",
                     "By polynomials, filtered where the image shrinks.",
               "compute_index_ranges_weights", np.uint8)  # fmt: skip

@@ -251,8 +251,9 @@ def gradient(
     if self.dtype is uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
-        raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
-                           f"{edge_order}")  # fmt: skip
+        raise RuntimeError(
+            f"torch.gradient only supports edge_order=1 and edge_order=2, got {edge_order}"
+        )
     listed = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = wrapped_all(listed, self.ndim)
     spacing = 1 if spacing is None else spacing
