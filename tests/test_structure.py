@@ -196,6 +196,7 @@ LATE = [
     ("gradstep", ("numpy", "autograd_core", "gradstep_viz", "gradstep_tui")),
     ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "gradstep")),
     ("gradstep_viz", ("scipy", "textual", "wasmtime", "torch", "matplotlib", "gradstep_tui")),
+    ("gradstep_viz.rendering", ("gradstep_viz.flow", "gradstep.findings")),
     ("gradstep_tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
     ("gradstep_tui.commands.debug", ("gradstep.recording.run", "gradstep.engines.recorded")),
     ("gradstep_tui.commands.why", ("gradstep.recording.run", "gradstep.engines.recorded")),

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from traceback import StackSummary
 from types import FrameType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from gradstep.findings.as_data import Raised
 from gradstep.graph.model import Source
 from gradstep.guest.fence import within_fence
 from gradstep.guest.own_files import (
@@ -20,6 +19,9 @@ from gradstep.guest.own_files import (
     is_user_file,
     traceback_of_program,
 )
+
+if TYPE_CHECKING:
+    from gradstep.findings.as_data import Raised
 
 
 def user_traceback(error: BaseException, *, into_libraries: bool = True) -> str:
@@ -48,6 +50,8 @@ def raised_by(error: BaseException) -> Raised:
     ]
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         places.append(Source(error.filename, error.lineno))
+    from gradstep.findings.as_data import Raised  # not for every picture
+
     return Raised(type(error).__name__, str(error), places[-1] if places else None)
 
 

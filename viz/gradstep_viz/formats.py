@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from math import ceil
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.folding import Item
@@ -21,13 +21,9 @@ from gradstep_viz.errors import (
     RenderingFailed,
     VizError,
 )
-from gradstep_viz.flow.compose import has_rows, make_flow_page, make_flow_picture
-from gradstep_viz.flow.layout import FlowPicture
-from gradstep_viz.flow.svg import write_flow_svg
-from gradstep_viz.flow.text import write_flow_text
 from gradstep_viz.layout import lay_out
 from gradstep_viz.layout.graphviz_layout import read_layout
-from gradstep_viz.level_of_detail import Composed, Composer, folded, folding_of
+from gradstep_viz.level_of_detail import Composed, Composer, folded, folding_of, has_rows
 from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.dot import write_dot
 from gradstep_viz.output.mermaid import write_mermaid
@@ -41,6 +37,9 @@ from gradstep_viz.output.text import write_text
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.links import Links
 from gradstep_viz.picture.model import Picture
+
+if TYPE_CHECKING:
+    from gradstep_viz.flow.layout import FlowPicture
 
 
 @dataclass
@@ -80,6 +79,9 @@ class Drawing:
         options = self.options
         if options.view != "flow" and (not self._is_for_a_page or self._for_a_page is not None):
             return None
+        # not for pictures of boxes, of whose imports it would be a fifth
+        from gradstep_viz.flow.compose import make_flow_picture
+
         return make_flow_picture(self.graph, options)
 
     @property
@@ -145,6 +147,9 @@ class Format(NamedTuple):
 def _svg(drawing: Drawing, *, plain: bool = False, halos: bool = True) -> bytes:
     options = drawing.options
     if drawing.flow is not None:
+        # as what makes rows
+        from gradstep_viz.flow.svg import write_flow_svg
+
         return write_flow_svg(
             drawing.flow, options.theme, plain=plain, pixels=options.pixels,
             aspect=options.aspect,
@@ -183,6 +188,9 @@ def _painted(format: str, drawing: Drawing) -> bytes:
 
 def _html(drawing: Drawing) -> bytes:
     if drawing.options.view == "flow":
+        # as what makes rows
+        from gradstep_viz.flow.compose import make_flow_page
+
         return make_flow_page(drawing.graph, drawing.options).encode()
     options, composer, composed = drawing.options, drawing.composer, drawing.composed
 
@@ -223,6 +231,9 @@ def _json(drawing: Drawing) -> bytes:
 
 def _listing(drawing: Drawing) -> bytes:
     if drawing.flow is not None:
+        # as what makes rows
+        from gradstep_viz.flow.text import write_flow_text
+
         return write_flow_text(drawing.flow).encode()
     return _text(write_text, drawing)
 

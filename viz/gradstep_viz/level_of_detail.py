@@ -57,6 +57,9 @@ MOST_SCREENS: Final = 2
 MOST_COLUMNS: Final = 4
 """In so many columns a picture may stand to fill a shape."""
 
+MOST_NODES_IN_ROWS: Final = 100_000
+"""Larger graphs are drawn in boxes unasked: rows take twice the time and memory."""
+
 ENOUGH: Final = 0.5
 """With this share of its boxes a picture of one half still shows what it is about."""
 
@@ -116,6 +119,13 @@ def _find(graph: Graph, text: str) -> tuple[int, ...]:
             if module:  # the picture leaves it out of all names
                 return find_nodes(graph, f"{module}.{text}")
         raise
+
+
+def has_rows(graph: Graph) -> bool:
+    """Tell whether a graph has two halves, is whole, and not very large: only then rows tell more
+    than boxes do."""
+    halves = set(graph.halves) if len(graph) <= MOST_NODES_IN_ROWS else ()
+    return len(halves) == 2 and graph.unfolded is None and graph.part is None
 
 
 def folding_of(graph: Graph, view: str) -> Folding:

@@ -24,15 +24,6 @@ from gradstep_viz.picture.wording import labels_within
 
 LEAST_WIDTH = 420
 PAGE_ROWS = 400
-LARGEST = 100_000
-"""Nodes of a graph that is drawn in rows unasked: these take twice the time and memory of boxes."""
-
-
-def has_rows(graph: Graph) -> bool:
-    """Tell whether a graph has two halves, is whole, and not very large: only then its rows tell
-    more than boxes do."""
-    halves = set(graph.halves) if len(graph) <= LARGEST else ()
-    return len(halves) == 2 and graph.unfolded is None and graph.part is None
 
 
 def make_flow_picture(
