@@ -12,7 +12,7 @@ from autograd_core.ops.algebra import contractions, products
 from autograd_core.ops.creation import creation, random
 from autograd_core.ops.indices import index_functions
 from autograd_core.ops.pointwise import arithmetic, logic, special_functions, trigonometry
-from autograd_core.ops.reductions import counting, dimwise, reduce_functions, softmax
+from autograd_core.ops.reductions import dimwise, reduce_functions, softmax
 from autograd_core.ops.shaping import copies, shape_functions, stacking, view_copies
 
 globals().update(NAMESPACES[""])

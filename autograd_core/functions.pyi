@@ -59,7 +59,6 @@ from autograd_core.ops.pointwise.trigonometry import (
     atan as arctan, atan2 as arctan2, atanh as arctanh, asin, asinh, atan, atan2, atanh, cosh,
     deg2rad, hypot, rad2deg, sinc, sinh, tan,
 )
-from autograd_core.ops.reductions.counting import histc, isin, unique_consecutive
 from autograd_core.ops.reductions.cumulative import cummax, cummin, logcumsumexp
 from autograd_core.ops.reductions.dimwise import (
     bucketize, cumulative_trapezoid, diff, gradient, msort, nanquantile, quantile, searchsorted,
@@ -70,8 +69,9 @@ from autograd_core.ops.reductions.norms import vdot
 from autograd_core.ops.reductions.order_statistics import kthvalue, mode
 from autograd_core.ops.reductions.reduce import argmax, argmin
 from autograd_core.ops.reductions.reduce_functions import (
-    amax, amin, aminmax, corrcoef, cov, cumprod, cumsum, logsumexp, max, mean, median, min, nanmean,
-    nanmedian, nansum, norm, prod, std, std_mean, sum, var, var_mean,
+    amax, amin, aminmax, corrcoef, cov, cumprod, cumsum, histc, isin, logsumexp, max, mean, median,
+    min, nanmean, nanmedian, nansum, norm, prod, std, std_mean, sum, unique_consecutive, var,
+    var_mean,
 )
 from autograd_core.ops.reductions.softmax import log_softmax, softmax
 from autograd_core.ops.reductions.sorting import argsort, bincount, topk

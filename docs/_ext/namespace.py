@@ -47,8 +47,7 @@ _MERGED = {
     "triangular": "linear algebra",
     "convolution": "networks",
     "native": "networks",
-    "max_pooling": "networks",
-    "mean_pooling": "networks",
+    "pooling": "networks",
 }
 
 

@@ -33,11 +33,11 @@ from autograd_core.nn.functional.margin import (
     multilabel_margin_loss, soft_margin_loss, triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )
-from autograd_core.nn.functional.max_pooling import (
+from autograd_core.nn.functional.pooling import (
     adaptive_max_pool1d, adaptive_max_pool2d, adaptive_max_pool3d, max_pool1d, max_pool2d,
     max_pool3d,
 )
-from autograd_core.nn.functional.mean_pooling import (
+from autograd_core.nn.functional.pooling import (
     adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, avg_pool1d, avg_pool2d,
     avg_pool3d,
 )
@@ -49,7 +49,7 @@ from autograd_core.nn.functional.resize import (
     channel_shuffle, fold, interpolate, local_response_norm, pad, pixel_shuffle, pixel_unshuffle,
     unfold, upsample, upsample_bilinear, upsample_nearest,
 )
-from autograd_core.nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
+from autograd_core.nn.functional.pooling import max_unpool1d, max_unpool2d, max_unpool3d
 from autograd_core.nn.functional.vision import affine_grid, grid_sample
 
 __all__ = [

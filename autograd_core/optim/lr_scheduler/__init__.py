@@ -5,7 +5,7 @@ Most of them modify the current rate, so several can be combined on one optimize
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.optim.lr_scheduler.base import LRScheduler
-from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR
+from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR, OneCycleLR
 from autograd_core.optim.lr_scheduler.factors import (
     ConstantLR,
     ExponentialLR,
@@ -15,7 +15,6 @@ from autograd_core.optim.lr_scheduler.factors import (
     MultiStepLR,
     StepLR,
 )
-from autograd_core.optim.lr_scheduler.one_cycle import OneCycleLR
 from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
 from autograd_core.optim.lr_scheduler.sequential import SequentialLR
 
