@@ -143,7 +143,7 @@ def test_a_notebook_shows_a_page_in_a_frame_of_its_own_and_text_as_text() -> Non
 def test_the_page_holds_the_picture_and_its_title() -> None:
     page = gradstep.render(GRAPH, format="html").text
     assert "<title>Q = 3a³ − b²</title>" in page
-    assert gradstep.render(GRAPH).text in page
+    assert gradstep.render(GRAPH, view="both").text in page
     assert 'content="dark"' in gradstep.render(GRAPH, format="html", theme="dark").text
 
 
