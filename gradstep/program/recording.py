@@ -168,18 +168,27 @@ class Recording:
         if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
             return
         process = os.getpid()
+        asked = is_written = False
 
         def end() -> None:
+            nonlocal is_written
             watcher.on_idle = None
             if os.getpid() == process:
                 watcher.end("SIGTERM")
+            is_written = True
             os.kill(os.getpid(), signal.SIGTERM)
 
         def ended(number: int, frame: Any) -> None:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second one ends it at once
-            if watcher.is_busy and os.getpid() == process:
-                watcher.on_idle = end
+            nonlocal asked
+            if is_written:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                os.kill(os.getpid(), signal.SIGTERM)
+            elif asked:
+                return  # the scheduler of a cluster sends one, and torchrun passes its own on
+            elif watcher.is_busy and os.getpid() == process:
+                asked, watcher.on_idle = True, end
             else:
+                asked = True
                 end()
 
         def put_back() -> None:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
@@ -154,6 +155,36 @@ def test_an_interrupted_recording_is_read_in_a_folder_where_nobody_may_write(
         with FileRun(path) as run:
             assert not run.is_finished
     assert capsys.readouterr().err.count("run.gsr-wal is not beside it; fetch that file") == 1
+
+
+STORM = """
+import os
+import signal
+import threading
+
+
+def storm():
+    while True:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+threading.Thread(target=storm, daemon=True).start()
+"""
+
+
+def test_more_signals_do_not_end_a_recording_that_is_being_written(
+    script: Path, tmp_path: Path
+) -> None:
+    # the scheduler of a cluster sends one to all processes, and torchrun passes its own on
+    path = tmp_path / "run.gsr"
+    script.write_text(f"{PROGRAM}    if step == 4:\n{indent(STORM, ' ' * 8)}")
+    done = subprocess.run(
+        command(script, "-o", str(path), "--when", "nan", "--keep", "3"),
+        capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGTERM
+    with FileRun(path) as run:
+        assert run.notes == ["the run ended by SIGTERM"]
 
 
 def test_sigterm_ends_a_recording_and_the_program(script: Path, tmp_path: Path) -> None:
