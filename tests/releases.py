@@ -146,7 +146,7 @@ def _picture(folder: Path, file: str) -> tuple[str, str]:
 
 
 def _with_defects(text: str, said: str) -> str:
-    return f"{text}; a defect of gradstep" if "a defect of gradstep" in said else text
+    return f"{text}; a bug in gradstep" if "a bug in gradstep" in said else text
 
 
 def _programs() -> Facts:

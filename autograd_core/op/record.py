@@ -210,7 +210,7 @@ def options_of(name: str, given: Mapping[str, Any], pointwise: bool) -> dict[str
     options: dict[str, Any] = {}
     for option in given.keys() & OPTIONS.keys():
         if option in (_OTHERS if pointwise else _ELEMENTWISE).split():
-            raise TypeError(f"{name}: {option} is no option of such an op")
+            raise TypeError(f"{name}: {option} is not an option of such an op")
         kind = type(OPTIONS[option])
         value = given[option]
         options[option] = kind(value.split()) if kind in (frozenset, tuple) else value

@@ -44,7 +44,7 @@ class Tolerance(NamedTuple):
         number = re.fullmatch(r"(.+?) ?(ulps?)?", text)
         amount = float(number[1]) if number else math.nan
         if number is None or not 0 <= amount < math.inf:
-            raise ValueError(f"'{text}' is no tolerance")
+            raise ValueError(f"'{text}' is not a tolerance")
         return cls("ulp" if number[2] else "relative", amount)
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from gradstep.text import did_you_mean
 
 Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
 _PATIENCE: Final = 1000  # lines that one line may lead to, beyond ten per node
-DEFECT: Final = "this is a defect of gradstep, please report it"
+DEFECT: Final = "this is a bug in gradstep, please report it"
 
 
 class Command(NamedTuple):
@@ -102,7 +102,7 @@ class Console:
             while self._to_do and not self.leaving:
                 patience -= 1
                 if patience < 0:
-                    raise CommandError("the commands of breakpoints keep leading to each other")
+                    raise CommandError("the commands of breakpoints keep triggering each other")
                 text = self._carry_out_one(self._to_do.popleft())
                 if text:
                     answers.append(text)

@@ -199,6 +199,6 @@ COMMANDS: Final = (
         details="K is 320, grad:3, next or previous. Without one, it says which calls were "
         "recorded in full.",
     ),
-    Command("detach", "leave, and open in no later call", _detach, ("D",)),
+    Command("detach", "leave, and do not open in later calls", _detach, ("D",)),
     Command("abort", "end the program, with .grad as before", _abort, ("Q", "kill")),
 )

@@ -46,7 +46,7 @@ def _about_program(console: Console) -> str:
     if cursor.position == end or not cursor.driver.undoing.program_stays:
         return ""
     where = step_number(end - 1)
-    return f"in the program, each .grad is as it was behind {where}: going back moves in the record"
+    return f"in the program, each .grad is as it was after {where}: going back moves in the record"
 
 
 def pending(console: Console, operands: Operands) -> str:

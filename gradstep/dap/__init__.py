@@ -1,4 +1,4 @@
-"""The debugger in an editor, by the Debug Adapter Protocol.
+"""The debugger in an editor, over the Debug Adapter Protocol.
 
 Two processes serve an editor::
 

@@ -133,7 +133,7 @@ class Adapter:
             Refused: it did not begin.
         """
         if self._program is not None and self._program.runs:
-            raise Refused("a program runs already")
+            raise Refused("a program is already running")
         wanted = self._launched
         console = text_in(wanted, "console", "internalConsole")
         environment = {

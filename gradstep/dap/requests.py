@@ -212,7 +212,7 @@ class Requests:
 
     def _session(self) -> Session:
         if self.session is None:
-            raise Refused("no backward pass is open: the program runs")
+            raise Refused("no backward pass is open: the program is running")
         return self.session
 
     def _stopped(self) -> tuple[Session, Views]:
@@ -222,7 +222,7 @@ class Requests:
             Refused: the program runs.
         """
         if self.session is None or self._views is None:
-            raise Refused("the program runs: pause it first")
+            raise Refused("the program is running: pause it first")
         return self.session, self._views
 
     @property
@@ -246,7 +246,7 @@ class Requests:
 
     def _launch(self, arguments: Body) -> None:
         if self.launch is not None:
-            raise Refused("a program runs already")
+            raise Refused("a program is already running")
         try:
             self.launch = read_launch(arguments)
         except Refused:

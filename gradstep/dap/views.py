@@ -143,7 +143,7 @@ class Views:
             Refused: nothing, or something before the last move.
         """
         if not 1 <= reference <= len(self._lists):
-            raise Refused("these variables are not known any more: the session has moved")
+            raise Refused("these variables are no longer known: the session has moved")
         return self._lists[reference - 1]()
 
     def find(self, reference: int, name: str) -> Variable:

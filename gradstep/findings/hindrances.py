@@ -41,8 +41,8 @@ class NotInOptimizer(Hindrance):
     """No optimizer has it."""
 
     helps = (
-        "pass all parameters to the optimizer, or set requires_grad=False on those that are "
-        "not to learn"
+        "pass all parameters to the optimizer, or set requires_grad=False on those that "
+        "should not learn"
     )
 
     def text(self) -> str:

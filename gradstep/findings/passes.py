@@ -45,7 +45,10 @@ class TooWide(Advice):
 class LookAtCode(Advice):
     """Code of the program made it."""
 
-    helps = "look at the code that made it: a hook, a custom Function, or the gradient given"
+    helps = (
+        "look at the code that made it: a hook, a custom Function, or the gradient that was "
+        "passed in"
+    )
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,9 @@ class SkippedStep(NotFinite):
     """A scaler skips a step, as something is not finite."""
 
     severity = "info"
-    helps = "nothing, if that happens now and then; where it happens in every step, nothing learns"
+    helps = (
+        "nothing to do if that happens now and then; if it happens in every step, nothing learns"
+    )
     reason: Reason
     name: str
     scale: float = field(compare=False)

@@ -120,7 +120,7 @@ class AtEnds(Reason):
 class _Multiplied(Reason):
     """Something else makes it 0."""
 
-    helps = "look at that line: what it multiplies by is not to be 0"
+    helps = "look at that line: its factor should not be 0"
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class OtherSelected(_Multiplied):
 class TimesZero(Reason):
     """The rule multiplies by the number 0."""
 
-    helps = "leave this term out, or multiply it by another number than 0"
+    helps = "leave this term out, or multiply it by a number other than 0"
     says = "it multiplies by the number 0"
 
 
@@ -238,8 +238,8 @@ class Cancels(Reason):
 
     def remedy(self) -> str:
         if self.is_difference:
-            return "detach() the one of the two that is to be a constant"
-        return "check the loss: a mean or a sum takes out what depends on these leaves"
+            return "detach() the one of the two that should be a constant"
+        return "check the loss: a mean or a sum cancels what depends on these leaves"
 
     def fix(self) -> tuple[Fix, ...]:
         return with_operand(self.source, "sub", 1, "{}.detach()") if self.is_difference else ()

@@ -47,7 +47,7 @@ def not_shown(what: str, error: Exception) -> None:
     frames = extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST]
-    text = f"not shown: {what}, by a defect of gradstep{where}; please report it ({reason})"
+    text = f"not shown: {what}, by a bug in gradstep{where}; please report it ({reason})"
     if isinstance(error, CannotObserve):
         text = f"not shown: {error}"
     if text not in _told and len(_told) < _MOST:

@@ -97,10 +97,10 @@ def _table_in(file: Path) -> Mapping[str, Any] | None:
     except (OSError, UnicodeDecodeError):
         return None
     except tomllib.TOMLDecodeError as error:
-        raise BadSettings(f"{_name_of(file)}: it is no TOML: {error}") from None
+        raise BadSettings(f"{_name_of(file)}: it is not TOML: {error}") from None
     if table is not None and not isinstance(table, dict):
         raise BadSettings(
-            f"{_name_of(file)}: tool.gradstep is no table", remedy="write [tool.gradstep]"
+            f"{_name_of(file)}: tool.gradstep is not a table", remedy="write [tool.gradstep]"
         )
     return table
 

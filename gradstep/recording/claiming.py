@@ -70,7 +70,7 @@ def place_at(path: Path) -> Place:
     if stat.S_ISDIR(status.st_mode):
         raise RecordingError(f"{path} is a directory", remedy="name a file in it")
     if not stat.S_ISREG(status.st_mode):
-        raise RecordingError(f"{path} is no regular file", remedy="name one, such as run.gsr")
+        raise RecordingError(f"{path} is not a regular file", remedy="name one, such as run.gsr")
     with suppress(OSError), path.open("rb") as file:
         _has_recording(path, file)
     return place
@@ -174,7 +174,7 @@ def _has_recording(name: Path, file: IO[bytes]) -> bool:
     head = file.read(schema.HEAD)
     if head and not schema.is_head(head):
         raise RecordingError(
-            f"{name} is there, and is no recording", remedy="name another file with -o"
+            f"{name} exists and is not a recording", remedy="name another file with -o"
         )
     return bool(head)
 

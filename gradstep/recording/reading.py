@@ -79,7 +79,7 @@ class FileRun:
         head = _head(path)
         if not schema.is_head(head):
             kind = "a database, but " if head.startswith(schema.MAGIC) else ""
-            raise BadRecording(f"{path} is {kind}no recording")
+            raise BadRecording(f"{path} is {kind}not a recording")
         version = int.from_bytes(head[60:64], "big")
         if version > schema.VERSION:
             raise BadRecording(

@@ -72,7 +72,7 @@ class Run(Protocol):
 
     @property
     def incomplete(self) -> Sequence[int]:
-        """The calls of which a defect of gradstep has lost something: their facts show nothing, and
+        """The calls of which a bug in gradstep has lost something: their facts show nothing, and
         what all calls have in common is unknown."""
         ...
 
@@ -147,7 +147,7 @@ class Sink(Protocol):
         ...
 
     def add_incomplete(self, call: int) -> None:
-        """Take note that a defect of gradstep has lost something of a call."""
+        """Take note that a bug in gradstep has lost something of a call."""
         ...
 
     def add_structure(self, key: str, document: str) -> None:

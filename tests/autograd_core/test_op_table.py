@@ -394,8 +394,8 @@ SLIPS = [
         r"bounded: the rule for x names high; known are g, low, needs, result, x, x_shape",
     ),
     (lambda: pointwise()(defaulted), r"defaulted: an input of an elementwise op has no default"),
-    (lambda: pointwise(view=True)(two), r"two: view is no option of such an op"),
-    (lambda: op(keeps="x")(bounded), r"bounded: keeps is no option of such an op"),
+    (lambda: pointwise(view=True)(two), r"two: view is not an option of such an op"),
+    (lambda: op(keeps="x")(bounded), r"bounded: keeps is not an option of such an op"),
     (
         lambda: pointwise(np.multiply)(mul),
         r"mul: there is an op of this name, in autograd_core.ops",

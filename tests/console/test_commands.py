@@ -589,7 +589,7 @@ def test_breakpoints_that_send_each_other_back_and_forth_are_stopped(session: Se
     answers(session, "break #6", "commands", "reverse-continue", "end")
     reply = session.reply("continue")
     assert reply.error
-    assert "keep leading to each other" in reply.text
+    assert "keep triggering each other" in reply.text
 
 
 def test_breakpoints_are_saved_and_sourced_again(session: Session, tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ INSTEAD: Final = {
     r"\b[Oo]ptions( of gradstep)? stand\b|\bstands? (in|below|above|behind|beside)\b": "is, goes",
     r"\bto the bit\b": "bit by bit",
     r"\b(calls?|run|recording) (is|are|was|were) over\b": "has ended",
+    r"(?<![Tt]here )\bis no (?!longer|proof|finer|other)[a-zA-Z]+\b": "is not a",
+    r"\bthat (is|are) (not )?to (?!be\b)[a-z]+\b": "that should",
+    r"\ba defect of gradstep\b": "a bug in gradstep",
+    r"\b[Yy]ou find (it|this|the programs?)\b": "it is in",
+    r"\b(a|one|each) other of\b|\banother number than\b": "other than",
 }
 MESSAGES: Final = ("autograd_core", "gradstep", "tui", "viz")  # besides the documentation
 HEADINGS: Final = re.compile(r"[=\-~^\"]{3,}$")

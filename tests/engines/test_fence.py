@@ -171,7 +171,7 @@ def test_before_the_pass_an_error_of_ours_leaves_the_call_to_the_engine(said: li
 
     assert answered(Call(), fail, "call 1") is False
     assert len(said) == 1
-    assert said[0].startswith("not shown: call 1, by a defect of gradstep at test_fence.py:")
+    assert said[0].startswith("not shown: call 1, by a bug in gradstep at test_fence.py:")
 
 
 def test_behind_the_pass_it_is_answered_with_what_that_gave(said: list[str]) -> None:

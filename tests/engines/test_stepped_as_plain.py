@@ -299,7 +299,7 @@ def test_a_grad_of_the_program_is_what_is_shown_or_that_is_said(torch: Any) -> N
         session.jump(position)
         by_name = {leaf.name: leaf.now for leaf in session.snapshot.leaves}
         shown = [None if (now := by_name[x]) is None else now.array.tolist() for x in ("w", "x")]
-        said = "in the program, each .grad is as it was behind" in session.reply("info leaves").text
+        said = "in the program, each .grad is as it was after" in session.reply("info leaves").text
         assert said == (torch is pytorch and position < session.length)
         assert said or shown == state(program)
     session.finish()

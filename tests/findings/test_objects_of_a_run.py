@@ -110,7 +110,7 @@ PROGRAMS: dict[str, tuple[str, str, str, str, str]] = {
         scheduled("StepLR(opt, 10)"),
     ),
     "a loss for an epoch": (
-        "schedule", "train.py:15", "takes its argument for the number of the epoch",
+        "schedule", "train.py:15", "takes its argument as the number of the epoch",
         scheduled("StepLR(opt, 10)").replace("sched.step()", "sched.step(loss.item())"),
         scheduled("ReduceLROnPlateau(opt)").replace("sched.step()", "sched.step(loss.item())"),
     ),

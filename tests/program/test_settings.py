@@ -68,7 +68,7 @@ def test_the_nearest_file_with_a_table_counts(write: Any, tmp_path: Path) -> Non
         ("thresholds = {largest-step = true}", "largest-step is True; it is a number above 0"),
         ("thresholds = {largest-step = 0}", "largest-step is 0; it is a number above 0"),
         ("thresholds = {largest-step = nan}", "largest-step is nan; it is a number above 0"),
-        ("theme = ", "it is no TOML: "),
+        ("theme = ", "it is not TOML: "),
     ],
 )
 def test_what_is_wrong_is_named_with_its_file(

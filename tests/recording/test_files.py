@@ -256,7 +256,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_what_is_no_recording_is_told_apart(sample: Path, tmp_path: Path) -> None:
     path = tmp_path / "run.gsr"
-    for data, said in [(b"", "is no recording"), (b"x" * 5000, "is no recording")]:
+    for data, said in [(b"", "is not a recording"), (b"x" * 5000, "is not a recording")]:
         path.write_bytes(data)
         with pytest.raises(RecordingError, match=said):
             FileRun(path)
@@ -264,7 +264,7 @@ def test_what_is_no_recording_is_told_apart(sample: Path, tmp_path: Path) -> Non
         FileRun(tmp_path / "none.gsr")
     with sqlite3.connect(tmp_path / "other.db") as other:
         other.execute("CREATE TABLE meta (key)")
-    with pytest.raises(RecordingError, match="a database, but no recording"):
+    with pytest.raises(RecordingError, match="a database, but not a recording"):
         FileRun(tmp_path / "other.db")
 
 

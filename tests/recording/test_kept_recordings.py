@@ -270,11 +270,11 @@ def test_what_is_no_recording_is_not_touched(when: tuple[str, ...], capsys: Capt
     Path("folder.gsr").mkdir()
     os.mkfifo("pipe.gsr")
     for name, said in [
-        ("thesis.gsr", "thesis.gsr is there, and is no recording; name another file with -o"),
-        ("nothing.py", "nothing.py is there, and is no recording"),
+        ("thesis.gsr", "thesis.gsr exists and is not a recording; name another file with -o"),
+        ("nothing.py", "nothing.py exists and is not a recording"),
         ("folder.gsr", "folder.gsr is a directory; name a file in it"),
-        ("pipe.gsr", "pipe.gsr is no regular file; name one, such as run.gsr"),
-        ("/dev/null", "/dev/null is no regular file"),
+        ("pipe.gsr", "pipe.gsr is not a regular file; name one, such as run.gsr"),
+        ("/dev/null", "/dev/null is not a regular file"),
         ("nowhere/run.gsr", "there is no directory nowhere; create it first"),
     ]:
         assert recorded(*when, "-o", name) == 2

@@ -169,7 +169,7 @@ def test_a_damaged_file_is_said_to_be_one(
 ) -> None:
     for name, content, said in (
         ("cut.gsr", run.read_bytes()[:20_000], "is damaged"),
-        ("text.gsr", b"hello", "is no recording"),
+        ("text.gsr", b"hello", "is not a recording"),
     ):
         (tmp_path / name).write_bytes(content)
         code, told = ran(capsys, "debug", "--batch", "--ex", "next", str(tmp_path / name))

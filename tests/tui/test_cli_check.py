@@ -456,5 +456,5 @@ def test_a_layer_that_its_model_forgets_is_a_note(run: Run) -> None:
     ended = run(FORGOTTEN, "--all", "train.py")
     assert ended.code == 0  # it may be one for later
     assert "info [unreached]" in ended.words
-    told = "forgotten.weight and forgotten.bias never get a gradient: opt is to train them"
+    told = "forgotten.weight and forgotten.bias never get a gradient: opt has them"
     assert told in ended.words

@@ -71,7 +71,7 @@ PROGRAMS = {
             "x =", "extra = nn.Linear(2, 2)\nlate = torch.optim.SGD(extra.parameters(), lr=1)\nx ="
         )
         + LOOP,
-        "late is to train them",
+        "late has them",
     ),
     "untrained": (
         START.replace("x =", "net[3] = nn.Linear(6, 1)\nx =") + LOOP,

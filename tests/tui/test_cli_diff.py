@@ -69,12 +69,12 @@ def test_what_cannot_be_compared_says_why(
     for words, code, said in [
         (("a.gsr",), 2, "name two runs, A and B"),
         (("a.gsr", "b.gsr"), 3, "cannot read a.gsr"),
-        (("no.json", "no.json"), 3, "no.json is no graph: this is not JSON"),
+        (("no.json", "no.json"), 3, "no.json is not a graph: this is not JSON"),
         (("there.json", "no.json"), 3, "cannot read there.json"),
         (("none.json", "none.py"), 3, "have no call of backward() in common"),
         (("a.py", "b.py"), 3, "a.py does not exist"),
         (("--tolerance", "9x", "a.py", "b.py"), 2, "it is dtype, 1e-5, 4ulp, or bitwise"),
-        (("--tolerance", "nan", "a.py", "b.py"), 2, "'nan' is no tolerance"),
+        (("--tolerance", "nan", "a.py", "b.py"), 2, "'nan' is not a tolerance"),
     ]:
         assert diff(*words) == code, words
         assert said in capfd.readouterr().err

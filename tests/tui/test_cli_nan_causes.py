@@ -26,7 +26,7 @@ for step in range(3):
         w.grad.mul_(1e38).mul_(1e38).mul_(0)  # as clipping by an infinite norm does
     opt.step()
 """
-OLDER = "look at what wrote it there: its initialization, the step() after an earlier call, or a"
+OLDER = "look at what wrote it there: its initialization, the step() after an earlier call, or code"
 
 CAUSES = [
     ("F.cross_entropy(w, torch.full((6,), -100))", "all 6 targets are ignore_index (−100)"),

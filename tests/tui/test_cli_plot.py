@@ -97,7 +97,7 @@ def test_a_recording_is_plotted_without_its_program(
 @needs_matplotlib
 @pytest.mark.parametrize(("words", "code", "said"), [
     (["run.gsr"], 3, "cannot read run.gsr"),
-    (["other.gsr"], 3, "is no recording"),
+    (["other.gsr"], 3, "is not a recording"),
     (["-o", "x.dot", "train.py", "0"], 2, "use svg, png, pdf, html"),
     (["--call", "never", "train.py", "0"], 2, "a call is a positive integer"),
     (["train.py:net"], 2, "takes a script or a module"),

@@ -146,7 +146,7 @@ def test_the_page_names_every_cell_and_loads_nothing() -> None:
     assert data["cells"][0][12] == "not recorded"
     assert data["cells"][0][37][2].endswith(", a jump")
     assert data["calls"]["30"] == "call 30: backward() call 30 at train.py:7, loss 0.0333"
-    assert data["cells"][0][34] == "the call did not come to it"
+    assert data["cells"][0][34] == "the call did not reach it"
 
 
 def test_without_matplotlib_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,7 +192,7 @@ def test_a_legend_explains_what_is_there_and_calls_it_by_its_name() -> None:
         ["w"], 9, lambda *_: [1.0], update=lambda leaf, index: 0.1 if index > 1 else None
     )
     told = plot(unknown, what="update").text
-    assert ">the update is not known<" in told
+    assert ">the update is unknown<" in told
     assert "no gradient arrived" not in told
 
 

@@ -368,7 +368,7 @@ def test_a_loss_is_drawn_with_what_was_found_and_the_way_to_it(folder):
     (finding, *_) = [each for each in report.bad if each.address]
     assert f"1 {finding.code}" in page
     assert 'class="way"' in page
-    assert "The thin line in the lanes is the way from there to the loss." in page
+    assert "The thin line in the lanes is the path from there to the loss." in page
 
 
 def test_calls_of_two_lines_are_two_lines_of_a_plot(folder):

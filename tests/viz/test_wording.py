@@ -110,7 +110,7 @@ def test_text_of_a_label_is_escaped() -> None:
     [
         ({"label": "pow:9=x"}, UnknownNode, "nothing here is called 'pow:9'; did you mean pow"),
         ({"label": "nowhere.txt"}, VizError, "cannot read labels from 'nowhere.txt'"),
-        ({"label": "pow:1="}, VizError, "'pow:1=' is no label"),
+        ({"label": "pow:1="}, VizError, "'pow:1=' is not a label"),
         ({"show": "colours"}, VizError, "choose one of shapes, rms, formulas, saved, lines"),
     ],
 )

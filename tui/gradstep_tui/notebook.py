@@ -158,7 +158,8 @@ def _gradstep_of(ipython: Any) -> Any:
             )
         if {"--fix", "--verify"} & {*words}:
             raise UsageError(
-                "%%gradstep check: a cell is no file in which a fix could be tried; --diff shows it"
+                "%%gradstep check: a cell is not a file, so a fix cannot be tried in it; --diff "
+                "shows it"
             )
         number = len(ipython.history_manager.input_hist_parsed) - 1  # this one is in it
         return run_cell(command, words, cell, ipython.user_ns, number)

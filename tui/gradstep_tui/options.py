@@ -133,5 +133,5 @@ def time_of(text: str) -> float:
     except ValueError:
         found = 0.0
     if not found > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time such as 60s or 2m")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 60s or 2m")
     return found

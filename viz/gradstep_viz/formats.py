@@ -174,8 +174,8 @@ def _painted(format: str, drawing: Drawing) -> bytes:
                 dot = write_dot(drawing.picture, drawing.options.legend)
                 data = renderer.render(dot, format)
                 drawing.notes.append(
-                    f"drawn by Graphviz in its own style; pip install 'gradstep[{format}]' "
-                    "to draw it as the SVG is"
+                    "drawn by Graphviz in its own style; for the style of the SVG, "
+                    f"pip install 'gradstep[{format}]'"
                 )
                 return data
             return renderer.render(svg.decode(), format)

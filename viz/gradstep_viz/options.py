@@ -121,7 +121,7 @@ class RenderOptions:
     )
     title: str | None = _option(None, "title of the picture", "TEXT")
     captions: bool | None = _option(
-        None, "write under the title how much is shown of what (default: yes)"
+        None, "write below the title what the picture shows (default: yes)"
     )
     magnitude: bool | None = _option(
         None,
@@ -214,10 +214,11 @@ class RenderOptions:
                 validate(option.name, getattr(self, option.name), option.choices)
         if self.width is not None and not self.pixels:
             raise VizError(
-                f"'{self.width}' is no width", remedy="write a number of pixels, or 88mm, 9cm, 6in"
+                f"'{self.width}' is not a width",
+                remedy="write a number of pixels, or 88mm, 9cm, 6in",
             )
         if self.shape is not None and not self.aspect:
-            raise VizError(f"'{self.shape}' is no shape", remedy="write two numbers, as in 16:9")
+            raise VizError(f"'{self.shape}' is not a shape", remedy="write two numbers, as in 16:9")
         if self.full and self.folds:
             raise VizError(
                 "full folds nothing, so max_boxes, depth, expand and fold have no effect",
@@ -315,7 +316,7 @@ def _label(entry: str) -> tuple[str, str]:
     """Read ``addmm:1=W x``: an address has no ``=`` but in ``i=3``."""
     address, sign, text = entry.partition("=")
     if not (sign and address.strip() and text.strip()):
-        raise VizError(f"'{entry}' is no label", remedy="write an address, = and a name")
+        raise VizError(f"'{entry}' is not a label", remedy="write an address, = and a name")
     return address.strip(), text.strip().strip("'\"")
 
 

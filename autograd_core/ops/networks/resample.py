@@ -298,5 +298,5 @@ REPLICATION = {
 
 @op(self=lambda g, maps: resampled(g, transposed(maps)), linear=True)
 def circular_pad(self, /, maps):
-    """Return a border that goes on at the other end of the image."""
+    """Return a border that continues at the other end of the image."""
     return resampled(self, maps)

@@ -167,8 +167,8 @@ def _referred(node: Node) -> SavedInputs | None:
         array = value[0].value(value[1])
         if array is None:
             raise CannotRerun(
-                "an input of it was changed in place since, or is not kept: the values of the "
-                "forward pass had taken up what they may have"
+                "one of its inputs was changed in place since, or was not kept: the values of the "
+                "forward pass had reached their limit"
             )
         arguments.append(Known(array))
     for at in record.gaps:

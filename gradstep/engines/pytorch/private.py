@@ -50,7 +50,7 @@ NAMES: Final = (
         "gradients of gradients may differ in the last bit after stepping on the screen",
     ),
     PrivateName(
-        "_C._current_graph_task_id", "passes inside a pass, and beside it, are taken for it"
+        "_C._current_graph_task_id", "passes inside a pass, or next to it, are mistaken for it"
     ),
     PrivateName("_C._FunctionBase", "custom Functions are drawn without their saved tensors"),
     PrivateName(
@@ -60,7 +60,7 @@ NAMES: Final = (
     PrivateName(
         "_C._autograd._unsafe_set_version_counter",
         "checks of custom Functions that change a tensor in place are visible to the program, and "
-        "a pass that saved a .grad which it adds to cannot go on in another way",
+        "a pass that saved a .grad which it adds to cannot continue in another way",
     ),
     PrivateName("Tensor._backward_hooks", "hooks that are registered twice are not reported"),
     PrivateName(
@@ -135,7 +135,7 @@ MODULE_ATTRIBUTES: Final = (
     PrivateName("_modules", "naming modules takes longer"),
 )  # fmt: skip
 SCALER_ATTRIBUTES: Final = tuple(
-    PrivateName(path, "scaled losses are not told from others")
+    PrivateName(path, "scaled losses cannot be told from others")
     for path in ("_enabled", "_scale", "_init_scale", "_growth_tracker")
 )
 """Attributes of ``GradScaler``; its methods wait for the GPU, and the program may have others."""

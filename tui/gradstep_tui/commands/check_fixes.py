@@ -29,7 +29,7 @@ from gradstep.text import listed, plural
 from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 
-NO_FIX: Final = "what was found has no fix that could be made: the report says what to do"
+NO_FIX: Final = "none of the findings has a fix; the report says what to do"
 _LARGEST: Final = 1 << 29
 """Bytes of a folder that is copied."""
 _LEFT_OUT: Final = (".git", ".hg", ".venv", "venv", "__pycache__", "node_modules", ".mypy_cache")
@@ -60,7 +60,7 @@ def tried(
         return report
     output.say(
         f"runs the program again for {plural(len(fixable), 'fix', 'fixes')}, in a copy of "
-        f"{root}: what it does outside of that folder happens again"
+        f"{root}: effects outside that folder happen again"
     )
     made: list[Fix] = []
     verdicts: dict[Finding, str] = {}
@@ -214,7 +214,7 @@ def _harm(before: Mapping[str, Any], finding: Finding, after: Mapping[str, Any])
         return f"{lost[0]} gets no gradient then"
     is_known = before["first_loss"] is not None  # and not, where the program failed before it
     if finding.reason.keeps_loss and is_known and after["first_loss"] != before["first_loss"]:
-        return "the first loss is another one"
+        return "the first loss differs"
     return ""
 
 

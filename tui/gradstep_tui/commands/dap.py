@@ -37,7 +37,7 @@ def parser() -> Parser:
     command = Parser(
         "dap",
         "[--port PORT]",
-        "Debug backward passes in an editor, by the Debug Adapter Protocol, over "
+        "Debug backward passes in an editor, over the Debug Adapter Protocol, over "
         "standard\ninput and output.",
         _NOTES,
     )

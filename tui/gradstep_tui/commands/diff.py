@@ -353,7 +353,7 @@ def _graph(path: Path) -> Graph:
         raise Failure(f"cannot read {path} ({reason})", ExitCode.TARGET) from None
     except (ValueError, RecursionError) as error:
         raise Failure(
-            f"{path} is no graph: {error}; render --format json writes one", ExitCode.TARGET
+            f"{path} is not a graph: {error}; render --format json writes one", ExitCode.TARGET
         ) from None
 
 

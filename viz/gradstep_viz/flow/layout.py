@@ -735,7 +735,7 @@ class _Layout:
         if any(row.parameters and not row.own for row in rows if row.kind == "row"):
             marks.append("( ): counted above.")
         if any(row.is_recomputed for row in rows) and self._columns.saved:
-            marks.append("Recomputed: a checkpoint keeps what came in, and runs it again.")
+            marks.append("Recomputed: a checkpoint keeps its input and runs again.")
         if any(row.is_state for row in rows):
             marks.append("State: continues in the next round.")
         if any(row.is_residual for row in rows):
@@ -743,7 +743,7 @@ class _Layout:
         if self._lanes.ports:
             marks.append("A number beside a dot: a line that continues at the same number.")
         if self._lanes.collected:
-            marks.append("N in: reads so many values, from one lane.")
+            marks.append("N in: reads N values from one lane.")
         return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
 
 

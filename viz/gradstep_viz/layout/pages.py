@@ -1,4 +1,4 @@
-"""Pages: a picture that is far too tall goes on in another column, as text in a newspaper does.
+"""Pages: a picture that is far too tall continues in another column, as text in a newspaper does.
 
 A page ends after a row, between two blocks of the program.  What runs on from there ends below the
 page in a numbered port, and goes on above a later page in another one with the same number.

@@ -159,7 +159,7 @@ def contents_of(
 
 
 _REMEDY: Final[Mapping[str, str]] = {
-    "loss": "backward() was called on no single number",
+    "loss": "backward() was not called on a single number",
     "memory": "record the run again",
     "time": "record the run again",
 }
@@ -270,7 +270,7 @@ SAID: Final[Mapping[What | None, str]] = {
     "update": "rms of the last update / rms of the leaf",
     "loss": "loss",
     "memory": "memory in use when the call ended",
-    "time": "time of the call, without what watching it took",
+    "time": "time of the call, without the time of watching it",
 }
 """What a part of a plot shows."""
 _WHAT = {

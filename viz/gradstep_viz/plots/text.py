@@ -158,7 +158,7 @@ def _legend(contents: Contents, shown: Map, width: int, left: int) -> list[str]:
     for state, (mark, said) in _MARKS.items():
         if said and (shown.states == state).any():
             unknown = state is State.NONE and contents.what == "update"
-            parts.append(f"{mark} {'the update is not known' if unknown else said}")
+            parts.append(f"{mark} {'the update is unknown' if unknown else said}")
     lines = parts[:1]
     for part in parts[1:]:
         if len(lines[-1]) + 3 + len(part) <= width - left:

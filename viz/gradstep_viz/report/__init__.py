@@ -30,8 +30,8 @@ from gradstep_viz.report.training import training_section
 REFRESH: Final = 5
 """Seconds after which a page is loaded anew, while its run goes on."""
 _FOOT: Final = (
-    "<footer><p>Written by <code>gradstep check</code>. This file needs no other, and no network."
-    "</p></footer>"
+    "<footer><p>Written by <code>gradstep check</code>. This file needs no other files and no "
+    "network.</p></footer>"
 )
 _MOST_LINKS: Final = 6
 _FOLDED: Final = ("modules", "scope")
@@ -72,7 +72,7 @@ class _Writer:
         sections = _sections(report, here)
         body = "\n".join(
             [
-                '<a class="skip" href="#findings">Skip to what was found</a>',
+                '<a class="skip" href="#findings">Skip to the findings</a>',
                 *_header(report, [(name, title) for name, title, _ in sections], is_live=is_live),
                 "<main>",
                 *(_section(*section) for section in sections),

@@ -77,7 +77,7 @@ def modules_section(run: Run | None, contents: Contents | None) -> str:
         for part in path:
             module = module.modules.setdefault(part, _Module(part))
         module.kind = leaf.module or module.kind
-        row = known.get(leaf.number) or _Leaf("", "", wrong=["no call came to it"])
+        row = known.get(leaf.number) or _Leaf("", "", wrong=["no call reached it"])
         row.name = name
         row.shape = "" if leaf.shape is None else "×".join(map(str, leaf.shape)) or "scalar"
         module.leaves.append(row)

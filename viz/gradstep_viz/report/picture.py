@@ -75,8 +75,8 @@ def _figure(drawn: _Drawn, here: Path) -> Iterator[str]:
         where = f", found in {call}, " if call else " "
         said.append(f"{which}{where}{'stand' if several else 'stands'} in the rows that say so.")
     said.append(
-        "The thin line in the lanes is the way from there to the loss." if wide.way
-        else "" if drawn.findings else "No finding is about a row of it."
+        "The thin line in the lanes is the path from there to the loss." if wide.way
+        else "" if drawn.findings else "No finding refers to one of its rows."
     )  # fmt: skip
     yield "<figure>"
     for kind, picture in (("wide", wide), ("narrow", narrow)):

@@ -77,8 +77,8 @@ RELIEVED: Final = 1 << 26
 _HAS_RUN: Final = "this pass is read-only: it has run"
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"
 _MAKES_GRAPH: Final = (
-    "this pass is read-only: it makes a graph (create_graph=True), and going on in another way "
-    "would make a different one"
+    "this pass is read-only: it makes a graph (create_graph=True), and continuing in another "
+    "way would create a different one"
 )
 _REWRITTEN: Final = "parameters were changed by a hook in this pass"
 _MOST_IDLE: Final = 20
@@ -351,7 +351,7 @@ class TorchDriver(BasicDriver):
         self._idle_runs = self._idle_runs + 1 if idle else 0
         if self._idle_runs > _MOST_IDLE:
             raise RuntimeError(
-                f"PyTorch's engine does not get to node #{index + 1}; this is a defect of "
+                f"PyTorch's engine does not get to node #{index + 1}; this is a bug in "
                 "gradstep, please report it"
             )
 
@@ -518,7 +518,7 @@ class TorchDriver(BasicDriver):
 
     def why_not_restartable(self, start: int) -> str:
         if not self._engine.has_all_hooks(start):
-            return "a hook took itself away in this pass, and would not be called"
+            return "a hook removed itself in this pass, and would not be called again"
         leaves = (node.origin.variable for node in self.order[start:] if node.kind == LEAF)
         return HOOKS_ONCE_MORE if any(map(has_late_hooks, leaves)) else ""
 

@@ -84,14 +84,14 @@ class AwayFromZero(Advice):
             new = "max({}, 1e-3)" if self.by_number else "torch.where({} != 0, {}, 1.0)"
             return Way("never divide by 0", int(name == "div"), new)
         above = f"{{}}.clamp(min={small})" if self.is_negative else f"{{}} + {small}"
-        kept = "keep what it is given above 0" if self.is_negative else "add a small number"
+        kept = "keep its input above 0" if self.is_negative else "add a small number"
         edge = "1e-3" if self.is_half else "1e-6"
         ways = {
             _ROOTS: Way(kept, 0, above),
             _NORMS: Way("add a small number", 0, above),
             ("pow",): Way("keep the base above 0", 0, f"{{}}.clamp(min={max(small, '1e-6')})"),
             _LIMITED: Way("stay inside the limits", 0, f"{{}}.clamp(-1 + {edge}, 1 - {edge})"),
-            ("exp",): Way("limit what it is given", 0, "{}.clamp(max=20)"),
+            ("exp",): Way("limit its input", 0, "{}.clamp(max=20)"),
             _SPREADS: Way("divide by n, not by n - 1", -1, ""),
             _EIGEN: Way(
                 "keep them apart: add small, different numbers to its diagonal", 0,

@@ -28,7 +28,7 @@ class ChangedInput(Reason):
     def text(self) -> str:
         return (
             f"{self.module} changes its input in place, with {self.name}(inplace=True), and "
-            f"{self.user} uses that input again: it gets what was changed"
+            f"{self.user} uses that input again: it gets the changed values"
         )
 
 
@@ -77,6 +77,6 @@ RULES: Final = (
         "the result instead of the input.",
         "x + nn.Sequential(nn.ReLU(inplace=True), nn.Linear(8, 8))(x)",
         "x + nn.Sequential(nn.ReLU(), nn.Linear(8, 8))(x)",
-        "When the changed value is meant in both places.",
+        "When both places should use the changed value.",
     ), needs=(Forward,)),
 )  # fmt: skip

@@ -136,7 +136,7 @@ class WrongEstimator(Cut):
 
     def advice(self) -> str:
         return (
-            f"use {self.estimated}, as it is before this line, in the loss that is to train "
+            f"use {self.estimated}, as it is before this line, in the loss that should train "
             f"{listed(self.leaves)}"
         )
 
@@ -179,7 +179,8 @@ class UnderNoGrad(Cut):
     def remedy(self) -> str:
         if self.is_meant:
             return (
-                "nothing to do if they are not to learn, as those of a teacher or a target network"
+                "nothing to do if they should not learn, like those of a teacher or a target "
+                "network"
             )
         return super().remedy()
 

@@ -44,8 +44,11 @@ class EqualLeaves(Reason):
 
     def remedy(self) -> str:
         if self.stay:
-            return "initialize them apart: a copy has the numbers of the original, too"
-        return "assign one in both places if they are to be shared; else initialize them apart"
+            return "initialize them separately: a copy also has the numbers of the original"
+        return (
+            "assign one in both places if they should be shared; otherwise initialize them "
+            "separately"
+        )
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.stay else _shared(self.source, self.leaves)
@@ -149,7 +152,7 @@ def _ops_of(leaf: int, users: Mapping[int, list[int]]) -> Iterator[int]:
 
 RULES: Final = (
     Rule(find_equal_leaves, Meaning(
-        "equal-leaves", "warning", "two weights begin equal and are trained apart",
+        "equal-leaves", "warning", "two weights begin equal and are trained separately",
         "They are exactly equal, one optimizer has both, and neither feeds the other.",
         "right = copy.deepcopy(left)", "right = left",
         "When they should stay equal, like copies of one weight that are averaged.",

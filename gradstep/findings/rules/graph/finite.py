@@ -185,7 +185,7 @@ class Beginning(NotFinite):
         if self.older:
             return (
                 "look at what wrote it there: its initialization, the step() after an earlier "
-                "call, or a change of the program's own"
+                "call, or code of your own"
             )
         return "check how these values are computed"
 
@@ -226,7 +226,7 @@ class LookAtInputs(Advice):
 
     def remedy(self) -> str:
         if self.name:
-            return f"look at what {self.name} is given there: its inputs were not recorded"
+            return f"look at the inputs of {self.name} there: they were not recorded"
         return (
             "look at how these data are made: values may be missing, or a column that is the same "
             "everywhere may be divided by its standard deviation"
@@ -520,8 +520,8 @@ RULES: Final = (
         "not-finite", "warning", "a value or a gradient is NaN or infinite",
         "The finding names where it began. Everything computed from it is wrong.",
         "torch.where(q != 0, p / q, 0.0)", "p / torch.where(q != 0, q, 1.0)",
-        "A gradient scaler skips such a step now and then: that is only a note. So is a trial of a "
-        "sampler, or of a search, that went too far, where later ones on its line are finite; and "
-        "a NaN in values without a gradient of which the loss uses other elements.",
+        "A gradient scaler skips such a step now and then: that is only a note. The same holds "
+        "for a trial of a sampler or a search that went too far, if later ones on its line are "
+        "finite, and for a NaN in values without a gradient, if the loss does not use it.",
     ), needs=(Forward, Numbers), in_run=of_trial),
 )  # fmt: skip

@@ -63,7 +63,7 @@ class OfNoOptimizer(Unreached):
 
     def remedy(self) -> str:
         are = "it is" if len(self.names) == 1 else "they are"
-        return f"nothing to do if {are} not to learn, as the parameters of a target network"
+        return f"nothing to do if {are} not meant to learn, like a target network"
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,8 @@ class ForgottenGradients(OldGradients):
                 "find those in a plain list"
             )
         return (
-            "pass all parameters to the optimizer, or set requires_grad=False on those that are "
-            "not to learn"
+            "pass all parameters to the optimizer, or set requires_grad=False on those that "
+            "should not learn"
         )
 
 

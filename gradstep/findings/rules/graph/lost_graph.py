@@ -51,8 +51,8 @@ class Frozen(_NoGraph):
     """No leaf requires a gradient: which ones, in words."""
 
     helps = (
-        "leave requires_grad True for those that are to learn; if it is set by name, see "
-        "whether named_parameters() gives such names"
+        "leave requires_grad True for those that should learn; if you set it by name, check "
+        "that named_parameters() has such names"
     )
     which: str
 

@@ -72,6 +72,6 @@ RULES: Final = (
     Rule(find_memory, Meaning(
         "memory", "info", "memory kept for the backward pass, by module", "",
         "y = block(x)", "y = checkpoint(block, x)",
-        "When the memory is enough.",
+        "When there is enough memory.",
     ), needs=(Objects,)),
 )  # fmt: skip

@@ -107,7 +107,7 @@ class Saturated(Reason):
 
     def remedy(self) -> str:
         if self.is_note:
-            return "nothing to do if the factor by which they are multiplied is meant"
+            return "nothing to do if the factor by which they are multiplied is intended"
         return (
             "its inputs are too large: scale them down, normalize the data, or use smaller initial "
             "weights"
@@ -211,13 +211,13 @@ def _dim(subject: Subject, index: int) -> int:
 
 RULES: Final = (
     Rule(find_saturated, Meaning(
-        "saturated", "warning", "most results of a sigmoid, tanh or softmax are at its ends",
+        "saturated", "warning", "most results of a sigmoid, tanh or softmax are at its limits",
         "There, its derivative is 0.", "torch.sigmoid(pixels)", "torch.sigmoid(pixels / 255)",
         "When a unit should act as a switch, like a gate that has learned to close.",
     ), Meaning(
         "dead-units", "warning", "most units of a relu are 0 for all samples",
-        "At least three quarters of eight or more units, or all units of fewer. No gradient "
-        "passes through them.",
+        "At least three quarters of eight or more units, or all units if there are fewer. No "
+        "gradient passes through them.",
         "F.relu(h - 100)", "F.leaky_relu(h)",
         "When only a few units should respond, as in a sparse code.",
     ), needs=(Graphs, Numbers), uses=(Forward,)),

@@ -37,8 +37,8 @@ class FrozenNormMoves(Reason):
         return (
             f"{_some(self.norms)} {are} frozen, and the running mean and variance change in each "
             f"call, as {they} in training mode: "
-            "requires_grad=False does not stop them, and what is frozen gives other results after "
-            "each step"
+            "requires_grad=False does not stop them, and the frozen part gives different results "
+            "after each step"
         )
 
     def remedy(self) -> str:

@@ -33,18 +33,17 @@ class ClippedInVain(Reason):
         match self.when:
             case "before backward()":
                 return (
-                    f"{self.function}() runs before backward(), {times}: it clips what is left of "
-                    "the step before, and no step uses a gradient that was clipped"
+                    f"{self.function}() runs before backward(), {times}: it clips what is left "
+                    "from the previous step, and no step uses a clipped gradient"
                 )
             case "after step()":
                 return (
-                    f"{self.function}() runs after step(), {times}: no step uses a gradient that "
-                    "was clipped"
+                    f"{self.function}() runs after step(), {times}: no step uses a clipped gradient"
                 )
             case "of nothing":
                 return (
                     f"{self.function}() is given an iterator that has ended, {times}, and clips "
-                    "nothing: what model.parameters() returns can be gone through once"
+                    "nothing: what model.parameters() returns can be iterated over only once"
                 )
         return (
             f"{self.function}() is given tensors none of which has a gradient, {times}, and clips "

@@ -48,7 +48,7 @@ class Collapsed(Reason):
         )  # fmt: skip
         return (
             f"all weights of {self.optimizer} have shrunk to {format_number(self.left)} of their "
-            f"size or less: {by} is stronger than what else moves them"
+            f"size or less: {by} is stronger than everything else that moves them"
         )
 
     def remedy(self) -> str:
@@ -79,7 +79,7 @@ class Decayed(Reason):
         return (
             f"each step of {self.optimizer} takes {share} % of each weight, its learning rate of "
             f"{format_number(self.rate)} times its weight decay of {format_number(self.decay)}: "
-            "what the gradients of earlier steps did is soon forgotten"
+            "the effect of earlier gradients is soon lost"
         )
 
     def remedy(self) -> str:

@@ -74,7 +74,7 @@ class WrongDerivative(Reason):
         if self.is_close:
             return "nothing to do if it is meant as an approximation"
         if self.rule is None:
-            return "this is no function of yours: please report it"
+            return "you did not write this function: please report it"
         return "return the derivative of forward, times the gradient that backward was given"
 
     def fix(self) -> tuple[Fix, ...]:

@@ -33,8 +33,8 @@ class Against(Reason):
 
     def text(self) -> str:
         return (
-            f"messages are read at {self.read} and added up at {self.added}, so that they go "
-            "against the edges, and nodes that nothing points from get none"
+            f"messages are read at {self.read} and added up at {self.added}, so that they run "
+            "against the edges, and nodes without outgoing edges get none"
         )
 
     def remedy(self) -> str:

@@ -108,7 +108,9 @@ class ChainGrows(Reason):
         )
 
     def remedy(self) -> str:
-        return f"add numbers only, as loss.item() is; or call detach() on {self.name} in each step"
+        return (
+            f"add only numbers, such as loss.item(), or call detach() on {self.name} in each step"
+        )
 
     def fix(self) -> tuple[Fix, ...]:
         return detached_in(self.source, self.name) if self.is_made else ()

@@ -103,7 +103,7 @@ class EqualInputs(Reason):
     def text(self) -> str:
         return (
             f"{self.first} and {self.second} have the same numbers in all batches: what "
-            f"{self.both} makes of the one is always what it makes of the other"
+            f"{self.both} makes of the one always equals what it makes of the other"
         )
 
     def remedy(self) -> str:

@@ -114,7 +114,8 @@ class OneClass(Reason):
     def text(self) -> str:
         return (
             f"each of {self.batches} batches has targets of one class only, and all of them have "
-            f"{self.classes}: the data are sorted, so each step forgets what the one before learned"
+            f"{self.classes}: the data are sorted, so each step forgets what the previous one "
+            "learned"
         )
 
 

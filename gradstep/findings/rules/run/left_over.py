@@ -21,7 +21,9 @@ class LeftOver(Reason):
     code = "stale-grad"
     after = ("zero-grad",)
     marks = "backward", "step"
-    helps = "call detach() on what that loss is not to train, or zero_grad() before this backward()"
+    helps = (
+        "call detach() on what that loss should not train, or zero_grad() before this backward()"
+    )
 
     def text(self) -> str:
         return (

@@ -39,7 +39,7 @@ class NotLoaded(Reason):
             )
         return (
             f"load_state_dict(strict=False) loaded {what} of {self.module}: {why}, so that these "
-            f"weights stay as they were made"
+            "weights stay as they were initialized"
         )
 
     def remedy(self) -> str:
@@ -48,9 +48,7 @@ class NotLoaded(Reason):
             return f"take the prefix {self.prefix} off the names of the state: {cut}"
         if self.prefix:
             return f"put the prefix {self.prefix} before the names of the state"
-        return (
-            "compare the names of both, and leave out strict=False, which hides what does not fit"
-        )
+        return "compare the names of both, and leave out strict=False, which hides mismatches"
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class OwnState(Reason):
 
     def text(self) -> str:
         return (
-            f"load_state_dict() changes nothing: state_dict() of {self.module} is no copy, it "
+            f"load_state_dict() changes nothing: state_dict() of {self.module} is not a copy, it "
             f"holds the parameters themselves, and {plural(self.steps, 'step')} changed them since"
         )
 
@@ -141,7 +139,7 @@ def _some(names: Sequence[str]) -> str:
 RULES: Final = (
     Rule(not_loaded, Meaning(
         "not-loaded", "warning", "a loaded state does not fit",
-        "load_state_dict(strict=False) passes over names that it does not know. It knows none of "
+        "load_state_dict(strict=False) skips names that it does not know. Here, it knows none of "
         "them, or the state has the tensors of a part under other names.",
         "net.load_state_dict(saved, strict=False)",
         'saved = {k.removeprefix("module."): v for k, v in saved.items()}\n'

@@ -95,8 +95,8 @@ class FallingLoss(Reason):
 
     code = "loss-falls"
     helps = (
-        "check the signs of the terms: what is to become small is added, and a divergence is "
-        "never negative"
+        "check the signs of the terms: a term that should become small is added, and a divergence "
+        "is never negative"
     )
     first: float
     last: float

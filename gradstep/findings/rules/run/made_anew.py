@@ -57,7 +57,7 @@ class NewParameters(Reason):
         return (
             f"{'a parameter' if self.count == 1 else 'parameters'} of shape {shapes} "
             f"{'is' if self.count == 1 else 'are'} created again for each of {self.times:,} calls: "
-            "what is learned there is lost, and no optimizer knows of it"
+            "what is learned there is lost, and no optimizer has it"
         )
 
     def remedy(self) -> str:

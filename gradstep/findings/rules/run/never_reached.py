@@ -31,7 +31,7 @@ class NeverReached(Unreached):
         likely = "" if self.cause is None else f", {self.cause.guess()}"
         none = f"none of the {self.count:,} calls" if self.count > 1 else "the only call never"
         return (
-            f"{self.named} never {gets} a gradient: {self.optimizer} is to train {them}, and "
+            f"{self.named} never {gets} a gradient: {self.optimizer} has {them}, and "
             f"{none} came to {them}{likely}"
         )
 

@@ -93,13 +93,13 @@ class NoParameter(Reason):
 
     code = "no-leaf"
     keeps_loss = True
-    helps = "make the parameter last, of what has the right dtype and device already"
+    helps = "create the parameter last, from a tensor that already has the right dtype and device"
     how: str
 
     def text(self) -> str:
         return (
-            f"{self.named} is no parameter but the result of {self.how} of one, which no optimizer "
-            "has: it never learns"
+            f"{self.named} is not a parameter but the result of {self.how} of one, which no "
+            "optimizer has: it never learns"
         )
 
     def fix(self) -> tuple[Fix, ...]:

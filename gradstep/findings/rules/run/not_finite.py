@@ -72,7 +72,7 @@ class InCall(NotFinite):
         grads = f"the .grad of {self.named} is {' or '.join(self.kinds)}" if self.leaves else ""
         what = ", and ".join(filter(None, (loss, grads))) or "a gradient is NaN or infinite"
         before = "" if self.is_first else (
-            "; it began there or before: of the calls before, only the loss is recorded"
+            "; it began there or earlier: only the loss of earlier calls is recorded"
         )  # fmt: skip
         return f"in {self.title}, {what}{before}"
 

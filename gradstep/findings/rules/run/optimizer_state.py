@@ -40,8 +40,8 @@ class StateNotKept(Reason):
     def text(self) -> str:
         return (
             f"state[{self.state!r}] of {self.optimizer} is exactly 0 for each parameter after many "
-            f"steps: what step() computes of {self.state} is never stored, so the next step begins "
-            "from 0 again"
+            f"steps: what step() computes from {self.state} is never stored, so the next step "
+            "begins from 0 again"
         )
 
     def remedy(self) -> str:

@@ -33,8 +33,8 @@ class OwnStatistics(Reason):
     def text(self) -> str:
         return (
             f"{self.kind} normalizes {self.data} with its own mean and deviation, and is made "
-            f"{self.times} times, of other data each: a number means another thing in validation "
-            "than in training"
+            f"{self.times} times, each time from other data: the same number means one thing in "
+            "training and another in validation"
         )
 
 
@@ -91,7 +91,7 @@ def _normalized(function: ast.AST, name: str) -> int | None:
 RULES: Final = (
     Rule(own_statistics, Meaning(
         "own-statistics", "warning", "each data set is normalized with its own statistics",
-        "The network learned from numbers on another scale than those of validation.",
+        "The network learned from numbers on a different scale from those of validation.",
         "class Data(Dataset):\n    def __init__(self, x):\n"
         "        self.x = (x - x.mean(0)) / x.std(0)",
         "class Data(Dataset):\n    def __init__(self, x, mean, std):\n"

@@ -72,7 +72,7 @@ class TargetAmongInputs(Reason):
     def text(self) -> str:
         return (
             f"the input {self.input} has the target {self.target} in each row: number "
-            f"{self.column} of {self.columns} is what is to be predicted"
+            f"{self.column} of {self.columns} is what the loss asks for"
         )
 
     def remedy(self) -> str:
@@ -246,8 +246,8 @@ class DataChanged(Reason):
     def text(self) -> str:
         return (
             f"this line changes the data themselves, and {self.shown} batches were taken from "
-            "them: an item is a view of them, so that each epoch adds to what the one before has "
-            "done"
+            "them: an item is a view of them, so that each epoch adds to the changes of the "
+            "previous one"
         )
 
     def remedy(self) -> str:

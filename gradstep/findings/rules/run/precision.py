@@ -49,8 +49,8 @@ class TooCoarse(Reason):
 
     def remedy(self) -> str:
         return (
-            "subtract a start, or take what is periodic, before this becomes float32; or keep it "
-            "in float64 until then"
+            "subtract an offset, or reduce periodic values, before this becomes float32; or keep "
+            "it in float64 until then"
         )
 
 

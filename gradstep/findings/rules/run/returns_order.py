@@ -33,7 +33,7 @@ class FromTheFirst(Reason):
         )
 
     def remedy(self) -> str:
-        return f"go through reversed({self.rewards}), and turn the list of returns round at the end"
+        return f"go through reversed({self.rewards}), and reverse the list of returns at the end"
 
 
 def returns_order(facts: Facts) -> Iterator[Reason]:

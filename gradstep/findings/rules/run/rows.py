@@ -79,7 +79,7 @@ class RowsMixed(Reason):
         if self.by_place:
             return (
                 f"{self.called}{where} gives each of the {self.rows} rows of the batch parameters "
-                "of its own, by its place there, which is a matter of chance"
+                "of its own, by its place there, which is random"
             )
         return (
             f"{self.called}{where} runs along the {self.rows} rows of the batch, which are items "
@@ -108,8 +108,8 @@ class Reshaped(Reason):
     def text(self) -> str:
         return (
             f"{format_shape(self.before)} is reshaped to {format_shape(self.sizes)}: that keeps "
-            "the order of the numbers and only cuts it elsewhere, so what belongs to one row or "
-            "channel is spread over others"
+            "the order of the numbers and only splits it elsewhere, so the numbers of one row or "
+            "channel end up in others"
         )
 
     def remedy(self) -> str:
@@ -230,11 +230,11 @@ def _reshaped(given: Origin, record: OpRecord, rows: set[int]) -> Iterator[Reaso
 RULES: Final = (
     Rule(rule_of(Rows), Meaning(
         "rows-mixed", "warning", "the rows of a batch are mixed up",
-        "A recurrent module takes the rows of the targets for times; or an op runs along the rows, "
-        "or gives each other parameters by its place, where these are items of data in random "
+        "A recurrent module treats the rows of the targets as time steps; or an op runs along the "
+        "rows, or gives each its own parameters by its place, although they are items in random "
         "order, with a target for each.",
         "nn.GRU(3, 16)(x)[0][:, -1]", "nn.GRU(3, 16, batch_first=True)(x)[0][:, -1]",
-        "When the rows are one sequence, or attention over the items of a batch is meant.",
+        "When the rows are one sequence, or when you want attention over the items of a batch.",
     ), Meaning(
         "not-transposed", "warning", "a reshape is used where dimensions should move",
         "It has the same sizes in another order, or puts the rows of the "

@@ -82,7 +82,7 @@ class LossForEpoch(Reason):
 
     def text(self) -> str:
         return (
-            f"{self.scheduler}.step({format_number(self.given)}) takes its argument for the number "
+            f"{self.scheduler}.step({format_number(self.given)}) takes its argument as the number "
             f"of the epoch: only ReduceLROnPlateau is given a loss, and this is a {self.kind}"
         )
 
@@ -155,7 +155,7 @@ class UpAndDown(Reason):
     def text(self) -> str:
         return (
             f"{self.scheduler} has T_max={self.length:,}, and was stepped {self.place:,} times: "
-            f"past T_max, the learning rate rises again, up and down "
+            f"after T_max, the learning rate goes up and down "
             f"{self.place / (2 * self.length):.0f} times in this run"
         )
 
@@ -238,8 +238,8 @@ _GIVEN: Final = ("ReduceLROnPlateau", "CosineAnnealingWarmRestarts")
 RULES: Final = (
     Rule(schedules, Meaning(
         "schedule", "warning", "a scheduler is stepped at the wrong time, or never",
-        "It does not fit how often it was stepped: its own step() counts, once "
-        "for each batch or once for each epoch.",
+        "Its length does not match how often its own step() ran, once for each "
+        "batch or once for each epoch.",
         "sched = OneCycleLR(opt, 0.1, total_steps=epochs * len(loader))\n"
         "for epoch in range(epochs):\n    train(loader)\n    sched.step()",
         "for epoch in range(epochs):\n    for batch in loader:\n        train(batch)\n"

@@ -61,7 +61,7 @@ class OverRows(Reason):
     def text(self) -> str:
         return (
             f"{self.by_op} runs over dimension 0, the {self.rows} rows of the batch, not over the "
-            "classes: the rows of a batch share what each is to have for itself"
+            "classes: the rows of a batch share what each should have for itself"
         )
 
     def remedy(self) -> str:

@@ -40,7 +40,7 @@ class SeesTarget(Reason):
     def text(self) -> str:
         return (
             f"the target of each place is the next token, and {self.by_op} gives weight to tokens "
-            "that come later: the model reads the answer, and cannot predict where there is none"
+            "that come later: the model reads the answer, and cannot predict where it is missing"
         )
 
 

@@ -32,11 +32,11 @@ class WrongSign(Reason):
         if self.is_entropy:
             return (
                 f"{self.name} is added to the loss, so that training makes the policy sure of "
-                "itself, where an entropy term is to keep it exploring"
+                "itself, although an entropy term should keep it exploring"
             )
         return (
             f"{self.name} is subtracted from the log density of the base distribution: training "
-            "then shrinks everything to a point, for the volume term has the opposite sign"
+            "then shrinks everything to a point, because the volume term has the opposite sign"
         )
 
     def remedy(self) -> str:

@@ -159,8 +159,8 @@ class Schedule(Reason):
             return "mode='max' waits for a loss to grow: use mode='min'"
         if self.source is not None and "LambdaLR" in getline(*self.source):
             return (
-                "return a factor from the function of LambdaLR, 1.0 where the rate is to be as it "
-                "is: it multiplies the first learning rate"
+                "return a factor from the function of LambdaLR, 1.0 to leave the rate "
+                "unchanged: it multiplies the first learning rate"
             )
         return "make this scheduler lower it less, or call its step() less often, as once an epoch"
 

@@ -134,7 +134,7 @@ class PutBack(Reason):
     optimizer: str
     marks = ("step",)
     helps = (
-        "look for what writes the old numbers again between step() and the next call: copy_(), "
+        "look for code that restores the old numbers between step() and the next call: copy_(), "
         "load_state_dict(), .data, or a copy of the model that is used in its place"
     )
 

@@ -58,8 +58,8 @@ class Untrained(Reason):
         whose = f"{listed(self.optimizers)} {'lacks' if len(self.optimizers) == 1 else 'lack'}"
         where = {
             "list": ", as they are in a plain list, which parameters() does not see",
-            "attribute": ", as a tensor of its module is no parameter until nn.Parameter() makes "
-            "it one",
+            "attribute": ", as a tensor of its module is not a parameter until nn.Parameter() "
+            "makes it one",
         }.get(self.held, "")
         return (
             f"{self.named} never {self.of('learns', 'learn')}: {whose} {self.of('it', 'them')}"

@@ -64,7 +64,7 @@ class ZeroGradient(Reason):
     def remedy(self) -> str:
         if self.because is not None:
             return self.because.remedy()
-        return f"{self.program.command('why', self.leaves[0])} shows the way of the gradient"
+        return f"{self.program.command('why', self.leaves[0])} shows the path of the gradient"
 
     def fix(self) -> tuple[Fix, ...]:
         return () if self.because is None else self.because.fix()

@@ -59,7 +59,7 @@ def _tensor_lines(name: str, value: Value, width: int) -> list[Line]:
     if stats.size > FEW:
         lines += histogram_lines(value, width)
     if value.array.ndim >= 2 and stats.size > 1:
-        lines.append([Part("  darker is larger, − is negative, ! is no number", "muted")])
+        lines.append([Part("  darker is larger, − is negative, ! is not a number", "muted")])
         lines += heat_map_lines(value, width)
     return lines
 

@@ -55,7 +55,7 @@ class DebuggerCommands(Provider):
         if is_condition(query):  # such as nan
             screen = cast("DebuggerScreen", self.screen)
             run_on = partial(screen.action_command, f"until {query}")
-            about = "run on, through later calls, too, to where a gradient meets this"
+            about = "continue, through later calls too, until a gradient meets this"
             yield Hit(math.inf, f"until {query}", run_on, help=about)
         matcher = self.matcher(query)
         for offer in self._offers():

@@ -88,7 +88,7 @@ def _titled(data: bytes, title: str) -> bytes:
 def _need_fonts(name: str, there_are: bool) -> None:
     if not there_are:
         raise RendererUnavailable(
-            f"{name} finds none of the fonts of the pictures", remedy="install DejaVu Sans Mono"
+            f"{name} finds none of the fonts that pictures use", remedy="install DejaVu Sans Mono"
         )
 
 

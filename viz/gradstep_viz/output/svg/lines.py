@@ -87,7 +87,7 @@ def draw_ports(ports: Sequence[NumberedPort]) -> Iterator[str]:
     for at, (x, y, kind, count, other) in enumerate(ports):
         yield (
             f'<a id="@-port{at}" class="port {kind}" href="#@-port{other}">'
-            f"<title>line {count} goes on at the other {count}</title>"
+            f"<title>line {count} continues at the other {count}</title>"
             f'<circle cx="{number[x]}" cy="{number[y]}" r="{PORT_RADIUS}"/>'
             f"{text_at(x, y + 3.6, str(count), 'v')}</a>"
         )

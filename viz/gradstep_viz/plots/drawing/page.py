@@ -63,8 +63,8 @@ def said_of(cell: Cell, is_update: bool) -> str:
     name = "update / weight" if is_update else "rms"
     words = {
         State.UNRECORDED: "not recorded",
-        State.ABSENT: "the call did not come to it",
-        State.NONE: "the update is not known" if is_update else "no gradient arrived",
+        State.ABSENT: "the call did not reach it",
+        State.NONE: "the update is unknown" if is_update else "no gradient arrived",
         State.SIZE: f"{name} {format_number(cell.value)}",
         State.ZERO: "it did not change" if is_update else "all 0",
         State.INF: f"Inf, {name} of the others {format_number(cell.value)}",

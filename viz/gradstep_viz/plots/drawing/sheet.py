@@ -164,7 +164,7 @@ def _legend_of(contents: Contents, shown: Map, has_marks: bool) -> list[_Entry]:
     for state, mark in cells.MARKS.items():
         if (shown.states == state).any():
             unknown = state is State.NONE and contents.what == "update"
-            said = "the update is not known" if unknown else mark.said
+            said = "the update is unknown" if unknown else mark.said
             entries.append(_Entry([Swatch(mark.fill, mark.sign, mark.ink)], said))
     if shown.jumps.any() and has_marks:
         said = "jump: ten times the ten before"
