@@ -195,15 +195,15 @@ class KeptForward(Protocol):
 
 
 def values_of_call(
-    roots: Iterable[Any], returned: Iterable[Any] | None, leaves: Iterable[Any]
+    roots: Iterable[Any], returned: Iterable[Any] | None, grads: Iterable[Any]
 ) -> Iterator[tuple[str, Any]]:
     """List what :meth:`KeptRun.values` does: the roots, and the gradients that ``autograd.grad()``
-    has ``returned``, or, where that is None, the ``.grad`` of the leaves."""
+    has ``returned``, or, where that is None, the ``grads`` of the leaves."""
     for root in roots:
         yield "the loss", root
     if returned is None:
-        for leaf in leaves:
-            yield "the .grad of a leaf", leaf.grad
+        for gradient in grads:
+            yield "the .grad of a leaf", gradient
     else:
         for gradient in returned:
             yield "a gradient that it returns", gradient

@@ -170,6 +170,8 @@ class Stays(torch.Tensor):
     def __torch_function__(cls, function, types, args=(), kwargs=None):
         tally("Stays")
         return super().__torch_function__(function, types, args, kwargs or {})
+x1 = torch.rand(2, 3).as_subclass(Stays).requires_grad_()
+for _ in range(3): (x1 * x2).as_subclass(torch.Tensor).sum().backward()
 made = (x1 * 2).as_subclass(Stays)
 of_names = [made, made * 2, made + 1]
 s1, s2 = made.sin(), made.cos()

@@ -74,12 +74,13 @@ class KeptRun:
 
     def values(self) -> Iterator[tuple[str, Any]]:
         returned = self.result if self._call.is_grad else None
-        return values_of_call(self._call.roots, returned, (leaf for leaf, _, _ in self._before))
+        return values_of_call(self._call.roots, returned, self._grads())
+
+    def _grads(self) -> list[Any]:
+        return [leaf.grad for leaf, _, _ in self._before]
 
     def is_finite(self) -> bool:
-        gradients = (
-            self.result if self._call.is_grad else [leaf.grad for leaf, _, _ in self._before]
-        )
+        gradients = self.result if self._call.is_grad else self._grads()
         return are_finite([*self._call.roots, *gradients])
 
     def undo(self) -> None:

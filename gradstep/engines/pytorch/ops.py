@@ -662,6 +662,7 @@ def _leaf(tensor: torch.Tensor) -> LeafRecord:
         with unobserved():
             return None if tensor is None else SeenTensor(tensor, tensor, None, None)
 
-    one = describe(tensor) if is_single(tensor) else None
-    facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
+    with functions_disabled():
+        one = describe(tensor) if is_single(tensor) else None
+        facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
     return LeafRecord(seen, *facts)

@@ -439,14 +439,16 @@ class DispatchMode(torch.utils._python_dispatch.TorchDispatchMode):  # type: ign
 
 def hook_tables(tensor: torch.Tensor) -> list[Any]:
     """Return the tables of the hooks that were registered on a tensor."""
-    tables = (getattr(tensor, "_backward_hooks", None), late_hooks(tensor))
+    with functions_disabled():
+        tables = (getattr(tensor, "_backward_hooks", None), late_hooks(tensor))
     return [table for table in tables if table is not None]
 
 
 def late_hooks(leaf: torch.Tensor, unknown: Any = None) -> Any:
     """Return the hooks of a leaf that run when its ``.grad`` is there, as optimizers do; what is
     ``unknown`` where PyTorch does not tell."""
-    return getattr(leaf, "_post_accumulate_grad_hooks", unknown)
+    with functions_disabled():
+        return getattr(leaf, "_post_accumulate_grad_hooks", unknown)
 
 
 def part_of_module(module: Any, name: str) -> Any:

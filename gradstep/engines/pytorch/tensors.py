@@ -16,6 +16,7 @@ from gradstep.engines.pytorch.private import (
     are_added_here,
     flattened,
     functions,
+    functions_disabled,
     grad_enabled,
     is_copied,
     is_whole_here,
@@ -88,7 +89,8 @@ class SeenTensor:
         output."""
         ops = None if self.graph is None else self.graph.origins.known_ops
         if ops is not None and isinstance(self.origin, torch.Tensor):
-            return ops.origin(self.origin)
+            with functions_disabled():
+                return ops.origin(self.origin)
         node, nr = resolve(self.edge)
         place = None if node is None else node.record
         return None if place is None else (place, nr)
@@ -158,7 +160,8 @@ def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
 def version_of(tensor: torch.Tensor) -> int:
     """Return how often a tensor was changed in place, 0 where PyTorch does not count."""
     try:
-        return int(version_counter(tensor))
+        with functions_disabled():
+            return int(version_counter(tensor))
     except RuntimeError:  # made in inference mode
         return 0
 

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import unseen
 from gradstep.contract.parameters import named_parameters
 from gradstep.findings.facts import Facts
 from gradstep.findings.finding import SEVERITIES, Finding, Reason, Rule
@@ -41,7 +42,8 @@ def conclusions(facts: Facts) -> list[Conclusion]:
     titled = [(title, _in_this(reason, facts)) for title, reason in _of_complete_calls(facts)]
     # what holds for all calls is unknown, if one is
     rules = [rule for rule in RUN_RULES if facts.is_complete and not facts.lacks(rule)]
-    of_run = [reason for rule in rules for reason in rule.find(facts.only(rule))]
+    with unseen():  # by subclasses, which rules ask what they are
+        of_run = [reason for rule in rules for reason in rule.find(facts.only(rule))]
     of_run.sort(key=lambda reason: reason.source.line if reason.source else 0)
     titled += [("", reason.seen_by(facts.names)) for reason in of_run]
     concluded = [Finding(_of_module(reason, facts.names), title) for title, reason in titled]

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gradstep.console.session import Session
+from gradstep.contract.lookup import unseen
 from gradstep.findings.finding import Program
 from gradstep.findings.reports.formatting import Row
 from gradstep.findings.reports.why import Explanation, explain
@@ -218,17 +219,20 @@ class _Asked:
                 raise ScriptDone
             return
         tensor = self.answer.tensor
+        with unseen():
+            is_leaf = tensor is not None and tensor.is_leaf
         if self.later is not None:
             more = tuple(self.later(session.backward_call, self.answer.name))
             self.answer = replace(self.answer, rows=(*self.answer.rows, *more))
-        elif tensor is not None and tensor.is_leaf:
+        elif is_leaf:
             line = session.backward_call.line
             file = "" if line is None else line[0]
             self._afterwards = Afterwards(self.answer.name, tensor, session.names, file)
 
     def _look_again(self, until: str) -> None:
         if self.answer is not None and self._afterwards is not None:
-            more = tuple(self._afterwards.rows(until))
+            with unseen():
+                more = tuple(self._afterwards.rows(until))
             if any(WILL_NOT_CHANGE in text for _, text in self.answer.rows):
                 more = tuple(row for row in more if row[0] != "likely")  # the cause is known
             self.answer = replace(self.answer, rows=(*self.answer.rows, *more))

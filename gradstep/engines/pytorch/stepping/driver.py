@@ -580,7 +580,8 @@ class TorchDriver(BasicDriver):
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:
-        return self.order[index].origin.variable.grad
+        with unobserved():
+            return self.order[index].origin.variable.grad
 
     def grad_before(self, index: int) -> Any:
         return self._engine.gradients.at_first(index)

@@ -141,10 +141,10 @@ class KeptRun:
     def _made(self, roots: Iterable[torch.Tensor] = ()) -> Iterator[tuple[str, Any]]:
         """List the gradients that the call made, after its ``roots``."""
         returned = self.result if self._call.is_grad else None
-        return values_of_call(roots, returned, self._before.leaves)
+        return values_of_call(roots, returned, self._before.grads)
 
     def is_finite(self) -> bool:
-        return is_finite(self._call, self.result, self._before.leaves)
+        return is_finite(self._call, self.result, self._before.grads)
 
     def undo(self) -> None:
         for state in (*self._before.states, *self._retained.states):
@@ -157,12 +157,11 @@ class KeptRun:
             free(self._call, self._nodes, whole=True)
 
 
-def is_finite(call: TorchCall, result: Any, leaves: Iterable[torch.Tensor]) -> bool:
+def is_finite(call: TorchCall, result: Any, grads: Iterable[Any]) -> bool:
     """Return whether the roots of a call, which has run, and what it made are finite; False where
-    it is in doubt."""
+    it is in doubt. ``grads`` are those of its leaves."""
     with unobserved(), grad_enabled(False):
-        made = result if call.is_grad else [leaf.grad for leaf in leaves]
-        told = (*call.arguments.outputs, *made)
+        told = (*call.arguments.outputs, *(result if call.is_grad else grads))
         return _are_finite([each for each in told if isinstance(each, torch.Tensor)])
 
 

@@ -80,6 +80,12 @@ class StatesBefore:
     def leaves(self) -> list[torch.Tensor]:
         return [leaf for leaf, *_ in self.states]
 
+    @property
+    def grads(self) -> list[Any]:
+        """The ``.grad`` that each leaf holds now."""
+        with unobserved():
+            return [leaf.grad for leaf in self.leaves]
+
     def are_rewritten(self) -> bool:
         """Return whether leaves were changed themselves, as optimizers do."""
         return any(

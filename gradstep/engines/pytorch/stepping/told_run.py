@@ -79,7 +79,7 @@ class ToldRun:
         return self._record(call, self._runs.nested)
 
     def is_finite(self) -> bool:
-        return is_finite(self._call, self.result, self._before.leaves)
+        return is_finite(self._call, self.result, self._before.grads)
 
     def tell(self, on_gradients: OnGradients) -> None:
         """Tell of all gradients: what nodes sent, sums of several, and what the call made."""
@@ -102,7 +102,7 @@ class ToldRun:
             if held is not None:
                 yield held
         returned = self.result if self._call.is_grad else None
-        made = values_of_call((), returned, self._before.leaves)
+        made = values_of_call((), returned, self._before.grads)
         yield from (gradient for _, gradient in made if gradient is not None)
 
     @property

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from gradstep.capturing.names import Names, caller_names
-from gradstep.contract.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor, unseen
 from gradstep.debugger.breakpoints.predicate import NodeSubject
 from gradstep.debugger.breakpoints.trigger import explained
 from gradstep.debugger.pass_session import PassSession
@@ -110,7 +110,10 @@ def _answer(session: PassSession, subject: Subject, asked: Asked) -> Explanation
             if inside
             else explanation
         )
-    return added_inside(session, asked, inside) if inside else absent(subject, asked)
+    if inside:
+        return added_inside(session, asked, inside)
+    with unseen():
+        return absent(subject, asked)
 
 
 def _subject(session: PassSession) -> Subject:

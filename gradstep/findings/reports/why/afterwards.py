@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.capturing.names import Names
+from gradstep.contract.lookup import unseen
 from gradstep.debugger.snapshot.value import array_of
 from gradstep.findings.hindrances import hindrance
 from gradstep.findings.reports.formatting import Row, line_text
@@ -50,7 +51,9 @@ class Afterwards:
         names.keep_leaves()
         self._leaf = leaf
         self._values = _copied(leaf)
-        self._gradient = None if leaf.grad is None else _copied(leaf.grad)
+        with unseen():
+            gradient = leaf.grad
+        self._gradient = None if gradient is None else _copied(gradient)
 
     def rows(self, until: str) -> Iterator[Row]:
         """Say how far the leaf has changed ``until`` now, and if it has not, what is known of

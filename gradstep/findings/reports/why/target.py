@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from gradstep.contract.lookup import unseen
 from gradstep.contract.parameters import named_parameters
 from gradstep.debugger.pass_session import PassSession
 from gradstep.findings.rules.graph.subject import Subject
@@ -90,7 +91,9 @@ def of_tensor(subject: Subject, name: str, tensor: Any) -> Asked:
     """Find where the gradient of ``tensor``, which is called ``name``, arrives."""
     if id(tensor) in subject.leaves:
         return Asked(name, subject.leaves[id(tensor)][0], tensor)
-    if tensor.is_leaf or not tensor.requires_grad:
+    with unseen():
+        has_node = tensor.requires_grad and not tensor.is_leaf
+    if not has_node:
         return Asked(name, None, tensor)
     node, number = resolve(subject.engine.reading.tensors((tensor,))[0].edge)
     for index, other in enumerate(subject.order):
