@@ -186,10 +186,10 @@ _PLACE: Final = (
     "weight.grad the gradient of a leaf that has run. Later steps of the recording run again. "
     "undo reverts the change, and difference shows its effect."
 )
-_NUMBER: Final = f"{_PLACE} FACTOR and LIMIT are a number or an expression, as in 1/rms."
+_NUMBER: Final = f"FACTOR and LIMIT are a number or an expression, as in 1/rms. {_PLACE}"
 _VALUES: Final = (
-    f"{_PLACE} VALUE is a number, or an expression of numbers and tensors, as in in * 2 or "
-    "in * saved.self; its shape is that of the gradient, or broadcasts to it."
+    "VALUE is a number, or an expression of numbers and tensors, as in in * 2 or "
+    f"in * saved.self; its shape is that of the gradient, or broadcasts to it. {_PLACE}"
 )
 COMMANDS: Final = (
     Command(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gradstep.console.console import Operand
+from gradstep.console.console import Command, Operand
 from gradstep.console.helping import TOPICS as HELP_TOPICS
 from gradstep.console.info import TOPICS
 from gradstep.debugger.breakpoints.predicate import WORDS
@@ -29,13 +29,22 @@ def complete(session: PassSession, line: str, column: int) -> list[str]:
     part = words.pop() if words and not before[-1].isspace() else ""
     if not words:
         return _beginning(part, (command.word for command in _COMMANDS))
-    command = next((c for c in _COMMANDS if words[0] in (c.word, *c.short)), None)
-    if command is None:
-        begins = [c for c in _COMMANDS if c.word.startswith(words[0])]
-        command = begins[0] if len(begins) == 1 else None
+    command = command_of(before)
     if command is None:
         return []
     return _beginning(part, _offers(session, command.operand, words[1:]))
+
+
+def command_of(line: str) -> Command | None:
+    """Return the command that the first word of ``line`` names, or begins alone.
+
+    >>> command_of("set #3 in * 2").usage, command_of("se").word, command_of("")
+    ('set [PLACE] VALUE', 'set', None)
+    """
+    word = line.split(maxsplit=1)[:1]
+    named = [c for c in _COMMANDS if word and word[0] in (c.word, *c.short)]
+    begins = [c for c in _COMMANDS if word and c.word.startswith(word[0])]
+    return named[0] if named else begins[0] if len(begins) == 1 else None
 
 
 def _offers(session: PassSession, operand: Operand, before: list[str]) -> Iterable[str]:

@@ -19,7 +19,7 @@ from textual.pilot import Pilot
 from gradstep.console.session import Session
 from gradstep.graph.addresses import step_number
 from gradstep_tui.app import DebuggerApp, Outcome
-from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.sections.page import DIGITS
 from gradstep_tui.app.widgets.prompt import Prompt
 from gradstep_tui.app.worker import SessionWorker
 from tests.waiting import LIMIT, until_meanwhile
@@ -62,9 +62,11 @@ class Driver:
         return await self.press("enter")
 
     async def section(self, name: str) -> str:
-        """Turn to a section by its number, in a narrow terminal."""
-        number = str(list(SECTIONS).index(name) + 1)
-        return await self.press(*number, "tab")
+        """Turn to a section by its digit, or as a click on its tab does."""
+        if name in DIGITS:
+            return await self.press(DIGITS[name])
+        self.app.debugger_screen.show_section(name)
+        return await self.settled()
 
     async def wait_for(self, pattern: str) -> str:
         """The screen, as soon as it shows ``pattern``."""

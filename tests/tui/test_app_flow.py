@@ -60,7 +60,7 @@ async def test_two_keys_find_the_node_at_which_the_gradient_vanishes(torch: Any)
 
 async def test_the_largest_gradient_comes_first_and_nodes_that_have_not_run_last() -> None:
     async with on_screen(residual_net(3)) as screen:
-        await screen.press("5", "n", "a")
+        await screen.press("#", "5", "n", "a")
         await looked(screen)
         view = screen.app.debugger_screen.view
         shown = [int(row[row.index("#") + 1 :].split()[0]) - 1 for row in rows(screen)]
@@ -80,7 +80,7 @@ async def test_the_contributions_of_a_leaf_can_be_sorted_too() -> None:
     weight = autograd_core.tensor(2.0, requires_grad=True)
     total = sum((weight * factor for factor in (3.0, 1.0, -7.0, 5.0)), autograd_core.tensor(0.0))
     async with on_screen(Session(total, names=Names({"weight": weight})), (80, 30)) as screen:
-        await screen.press("c", "G", "4", "tab", "w", "a")
+        await screen.press("c", "G", "4", "w", "a")
         lines = [line for line in screen.text().splitlines() if line.startswith("  + ")]
         assert [line.split()[5] for line in lines] == ["−7", "5", "3", "1"]
         assert lines == sorted(
@@ -95,9 +95,9 @@ async def test_the_list_shows_only_what_is_asked_for() -> None:
         assert f" {count} of" not in screen.text()
         await screen.press("i")
         await screen.complete_line("module encoder.1.norm")
-        assert "only module encoder.1.norm" in screen.text()
+        assert "all › module encoder.1.norm › " in screen.text()
         assert rows(screen)
-        assert all("encoder.1.norm" in row or "+=" in row for row in rows(screen))
+        assert all(".1.norm" in row or "+=" in row for row in rows(screen))
         await screen.type("only addmm")
         assert rows(screen)
         assert all("addmm" in row for row in rows(screen))
@@ -133,7 +133,7 @@ async def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> No
         assert "└▲" in text
         while screen.app.debugger_screen.chosen is not pane:
             await screen.press("w")
-        text = await screen.press("3", "l")
+        text = await screen.press("#", "3", "l")
         assert screen.app.debugger_screen.view.node == 3
         assert "└───▲" in text
         assert "sends on 1.01 times that" in text
@@ -141,7 +141,7 @@ async def test_the_chart_has_axes_and_a_cursor_that_keys_and_clicks_move() -> No
         assert screen.app.debugger_screen.view.node == 2
         place = pane.region
         await screen.pilot.click(offset=(place.x + 10 + 20, place.y + 4))
-        assert screen.app.debugger_screen.view.node == 20
+        assert screen.app.debugger_screen.view.node == 22  # a column stands for several
 
 
 async def test_a_key_on_a_leaf_reads_no_more_contributions_than_it_shows(
@@ -226,7 +226,7 @@ async def test_all_that_a_move_changed_is_marked_forwards_and_backwards(torch: A
         assert marked("pass") == [["not yet", "0 of 2"], ["0/2"]]
         await screen.press("j")
         assert marked("pass") == [["not yet", "0 of 2"], ["0/2"]]  # until the next move
-        await screen.press("3", "n")
+        await screen.press("#", "3", "n")
         assert marked("pass")[1][0] == "12"  # its .grad
     async with on_screen(Session(torch.sqrt(w * 0) * 2), LARGE) as screen:
         await screen.press("n", "n")

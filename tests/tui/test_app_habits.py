@@ -25,7 +25,7 @@ async def test_half_pages_and_the_rows_in_view() -> None:
         half = round((rows.visible_height - 1) / 2)
         await screen.press("ctrl+d")
         assert selected(screen) == half
-        await screen.press("3", "ctrl+d", "ctrl+u")
+        await screen.press("#", "3", "ctrl+d", "ctrl+u")
         assert selected(screen) == 3 * half
         top = rows.scroll_offset.y
         for key, row in (("H", 0), ("L", rows.visible_height - 1), ("M", rows.visible_height // 2)):
@@ -37,7 +37,7 @@ async def test_half_pages_and_the_rows_in_view() -> None:
 async def test_z_twice_centers_the_row_and_leaves_the_folds_as_they_were() -> None:
     async with on_screen(chain(200)) as screen:
         rows = screen.app.debugger_screen.rows
-        await screen.press("4", "0", "G", "H")
+        await screen.press("#", "4", "0", "G", "H")
         node = selected(screen)
         await screen.press("z", "z")
         assert selected(screen) == node
@@ -65,7 +65,7 @@ async def test_matches_are_found_forwards_and_backwards() -> None:
         for before in reversed(found[:-1]):
             await screen.press(",")
             assert selected(screen) == before
-        await screen.press("2", ";")
+        await screen.press("#", "2", ";")
         assert selected(screen) == found[-1]
 
 

@@ -39,11 +39,11 @@ def test_the_screenshots_of_the_readme_can_be_made_anew(
     text = "".join(ElementTree.parse(picture).getroot().itertext()).replace("\xa0", " ")
     assert "6/9 run" in text
     assert "+= weight" in text
-    assert "[gradient]" in text
+    assert "[1 gradient]" in text
     film = (tmp_path / "moving.svg").read_text("utf-8")
     texts = "".join(ElementTree.fromstring(film).itertext()).replace("\xa0", " ")
     assert [texts.count(f"{done}/9 run") for done in range(4)] == [1, 1, 1, 0]
-    assert film.count("[gradient]") == 1  # what all screens share
+    assert texts.count("[1 gradient]") == 1  # what all screens share
     # before the first step, after it and the second, and back
     (group,) = re.findall(r'<g class="(in-\d+)">[^\n]*1/9', film)
     (steps,) = re.findall(rf"@keyframes {group}{{(.*)}}", film)

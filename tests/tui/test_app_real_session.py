@@ -34,9 +34,9 @@ async def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
     state, weight = last_state()
     async with on_screen(Session(state, names={"weight": weight}), size) as screen:
         assert "▶" in screen.row(0)
-        await screen.press("6", "n")
+        await screen.press("#", "6", "n")
         assert re.search(r" 15 3 of 4", screen.row(8))
-        await screen.press("2", "N")
+        await screen.press("#", "2", "N")
         assert "PAST" in screen.text()
         assert re.search(r" 11 2 of 4", screen.row(8))
         await screen.press("G", "u")
@@ -70,7 +70,7 @@ def public_values(of: object) -> list[object]:
 async def test_what_a_section_gets_leads_to_no_session() -> None:
     state, weight = last_state()
     async with on_screen(Session(state, names={"weight": weight})) as screen:
-        await screen.press("3", "n", "s")
+        await screen.press("#", "3", "n", "s")
         ahead: list[object] = [screen.app.debugger_screen.view]
         seen: dict[int, object] = {}
         while ahead:

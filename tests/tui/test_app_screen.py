@@ -76,12 +76,12 @@ async def test_upper_case_goes_backwards_and_says_that_it_is_the_past() -> None:
 async def test_digits_are_a_count() -> None:
     session = chain(50)
     async with on_screen(session) as screen:
-        assert "12 times" in await screen.press("1", "2")
+        assert "12 times" in await screen.press("#", "1", "2")
         await screen.press("n")
         assert "12/50 run" in screen.text()
-        await screen.press("1", "0", "N")
+        await screen.press("#", "1", "0", "N")
         assert "2/50 run" in screen.text()
-        await screen.press("7", "escape", "n")
+        await screen.press("#", "7", "escape", "n")
         assert "3/50 run" in screen.text()
     assert session.commands == ["next 12", "reverse-next 10", "next"]
 
@@ -127,7 +127,7 @@ async def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
         await screen.press("k", "k", "enter")
         assert "▶" in screen.row(1)
         assert "already the current one" in await screen.press("u")
-        await screen.press("5", "u")
+        await screen.press("#", "5", "u")
         assert "▶" in screen.row(4)
     assert session.commands == ["until #4", "until #2", "until #5"]
 
@@ -148,7 +148,7 @@ SELECTIONS = [
     (["down", "down"], 2),
     (["j", "j", "k"], 1),
     (["j", "up"], 0),
-    (["5", "j"], 5),
+    (["#", "5", "j"], 5),
     (["G"], 8),
     (["end"], 8),
     (["G", "g"], 0),
@@ -263,7 +263,7 @@ async def test_q_goes_on_and_capital_q_aborts(key: str, outcome: str) -> None:
 
 
 async def test_the_help_page_lists_every_key_and_closes_again() -> None:
-    async with on_screen(shared_weight(), (120, 90)) as screen:
+    async with on_screen(shared_weight(), (120, 100)) as screen:
         text = await screen.press("question_mark")
         for group in KEY_GROUPS:
             assert group.title in text
@@ -376,7 +376,7 @@ async def test_a_session_at_work_is_asked_nothing() -> None:
     """Neither by keys nor by timers, nor by a terminal that changes its size."""
     session = gated(200)
     async with on_screen(session, grace=SHORT) as screen:
-        await screen.press("9", "n", "c")
+        await screen.press("#", "9", "n", "c")
         await screen.wait_for("BUSY")
         assert "runs next" in await screen.resize(100, 30)  # as it was
         assert "shown once it pauses" in await screen.press("tab", "tab")
@@ -397,12 +397,12 @@ async def test_the_report_of_a_stop_opens_from_its_top_and_makes_way_when_one_go
     async with on_screen(shared_weight()) as screen:
         await screen.press("tab", "tab", "tab")
         text = await screen.press("colon", *"catch rms > 1.1", "enter", "c")
-        assert "[report]" in text
-        below = text.split("[report]")[1]
+        assert "[2 report]" in text
+        below = text.split("[2 report]")[1]
         assert "catch 1: rms > 1.1, in of #6" not in below.splitlines()[0]
         assert below.splitlines()[1].startswith("catch 1: rms > 1.1")
         assert "path" in below
-        assert "[contributions]" in await screen.press("n")  # as it was before
+        assert "[4 contributions]" in await screen.press("n")  # as it was before
 
 
 async def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
@@ -411,8 +411,8 @@ async def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
         text = await screen.section("why")
         assert "nothing is wrong with w.grad itself" in text
         text = await screen.press("colon", *"why b", "enter")
-        assert "[report]" in text
-        assert "b.grad" in text.split("[report]")[1]
+        assert "[2 report]" in text
+        assert "b.grad" in text.split("[2 report]")[1]
 
 
 async def test_the_formula_stands_below_the_gradient_with_numbers_and_the_line_below_that() -> None:
@@ -528,7 +528,7 @@ async def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int,
 @pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 60), (120, 30), (160, 48), (240, 70)])
 async def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
     async with on_screen(residual_net(4), size) as screen:
-        text = await screen.press("9", "n")
+        text = await screen.press("#", "9", "n")
         lines = text.splitlines()
         assert len(lines) == size[1]
         assert "#10 addmm" in text
@@ -540,7 +540,7 @@ async def test_the_lines_around_the_panes_are_not_cut_in_a_small_terminal(
     size: tuple[int, int],
 ) -> None:
     async with on_screen(shared_weight(), size) as screen:
-        for keys in ([], ["n"], ["2", "n"], ["N"], ["c"], ["r"]):
+        for keys in ([], ["n"], ["#", "2", "n"], ["N"], ["c"], ["r"]):
             lines = (await screen.press(*keys)).splitlines()
             for line in (lines[0], lines[-1]):
                 assert "…" not in line
@@ -574,9 +574,9 @@ async def test_an_empty_plan_opens_and_closes() -> None:
 @pytest.mark.parametrize(
     ("name", "make", "keys"),
     [
-        ("shared_weight", shared_weight, ["5", "n", "G"]),
-        ("residual_net", lambda: residual_net(4), ["9", "n", "b", "3", "tab"]),
-        ("dense", lambda: dense(30), ["7", "n"]),
+        ("shared_weight", shared_weight, ["#", "5", "n", "G"]),
+        ("residual_net", lambda: residual_net(4), ["#", "9", "n", "b", "3"]),
+        ("dense", lambda: dense(30), ["#", "7", "n"]),
         ("troubled", troubled, ["c", "colon", *"what", "enter"]),
     ],
 )
@@ -610,7 +610,7 @@ async def test_marks_are_ascii_where_there_are_no_others(
     monkeypatch.setattr("sys.__stderr__", TextIOWrapper(BytesIO(), encoding="ascii"))
     try:
         async with on_screen(shared_weight()) as screen:
-            text = await screen.press("5", "n")
+            text = await screen.press("#", "5", "n")
             assert text.isascii()
             assert re.search(r"^> > \. \| \|   #6 mul:1|^> > O-\+-\+ +#6 mul:1", text, re.MULTILINE)
     finally:

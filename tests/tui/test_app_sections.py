@@ -20,6 +20,7 @@ from gradstep.program.recording import record
 from gradstep.recording.reading import FileRun
 from gradstep_tui.app.arrangement import HUGE, NARROW, OTHER_RUN, PLAIN, WIDE, arrangement
 from gradstep_tui.app.sections import SECTIONS
+from gradstep_tui.app.sections.page import tab_text
 from gradstep_tui.app.widgets.execution import ExecutionList
 from gradstep_tui.commands.diff import session_beside
 from tests.tui.screen_driver import LARGE, SMALL, on_screen
@@ -30,14 +31,14 @@ HUGE_SIZE = (200, 60)
 
 async def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
     async with on_screen(shared_weight()) as screen:
-        assert "[gradient]" in screen.text()
-        assert "[report]" in await screen.press("tab")
-        assert "[why]" in await screen.press("tab")
-        assert "[report]" in await screen.press("shift+tab")
+        assert "[1 gradient]" in screen.text()
+        assert "[2 report]" in await screen.press("tab")
+        assert "[3 why]" in await screen.press("tab")
+        assert "[2 report]" in await screen.press("shift+tab")
         assert "[console]" in await screen.press("shift+tab", "shift+tab")
         assert OTHER_RUN not in screen.text()
         for name in [name for name in SECTIONS if name != OTHER_RUN]:
-            assert f"[{name}]" in await screen.section(name)
+            assert f"[{tab_text(name)}]" in await screen.section(name)
 
 
 @pytest.mark.sampled(2)
@@ -56,7 +57,7 @@ async def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
 async def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[str]) -> None:
     async with on_screen(shared_weight(), size) as screen:
         text = screen.text()
-        assert [name for name in SECTIONS if f"[{name}]" in text] == sorted(
+        assert [name for name in SECTIONS if f"[{tab_text(name)}]" in text] == sorted(
             shown, key=list(SECTIONS).index
         )
 
@@ -118,7 +119,7 @@ async def test_the_program_takes_the_place_of_modules_where_there_are_none() -> 
         loss = (a * 3) * a
     async with on_screen(Session(loss, names={"a": a}), HUGE_SIZE) as screen:
         text = screen.text()
-        assert text.index("[source]") < text.index("[gradient]") < text.index("[breakpoints]")
+        assert text.index("[source]") < text.index("[1 gradient]") < text.index("[breakpoints]")
         assert "─[mod" + "ules]" not in text  # as this line is shown, too
         assert "▸" in text
         assert "loss = (a * 3) * a" in text
@@ -126,7 +127,7 @@ async def test_the_program_takes_the_place_of_modules_where_there_are_none() -> 
 
 async def test_a_small_terminal_shows_two_lines_of_the_program_and_the_leaves() -> None:
     async with on_screen(shared_weight()) as screen:
-        text = await screen.press("5", "n")
+        text = await screen.press("#", "5", "n")
         *_, before, here, leaves, _, _, _ = text.splitlines()
         assert re.fullmatch(r"  \d+ │             inner = w \* h \+ b", before) or "inner" in here
         assert re.match(r"▸ \d+ │ ", here)
@@ -154,15 +155,15 @@ async def test_the_arrangement_follows_the_terminal() -> None:
     async with on_screen(shared_weight()) as screen:
         await screen.section("values")
         for size in (HUGE_SIZE, SMALL, (120, 36)):
-            assert "[values]" in await screen.resize(*size), arrangement(*size).name
+            assert "[5 values]" in await screen.resize(*size), arrangement(*size).name
 
 
 async def test_a_click_on_a_tab_turns_to_it() -> None:
     async with on_screen(shared_weight()) as screen:
         lines = screen.text().splitlines()
-        y = next(number for number, line in enumerate(lines) if "[gradient]" in line)
+        y = next(number for number, line in enumerate(lines) if "[1 gradient]" in line)
         await screen.pilot.click(offset=(lines[y].index("values"), y))
-        assert "[values]" in await screen.settled()
+        assert "[5 values]" in await screen.settled()
 
 
 async def test_what_an_empty_section_says_fits_its_pane() -> None:
@@ -176,7 +177,7 @@ async def test_what_an_empty_section_says_fits_its_pane() -> None:
 
 async def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
     async with on_screen(shared_weight()) as screen:
-        text = await screen.press("5", "n", "G")
+        text = await screen.press("#", "5", "n", "G")
         assert "1 of 3 arrived" in text
         assert re.search(r"\+ #3 decoder/mul:2 out 0 +rms 1\.35", text)
         assert re.search(r"· #6 decoder/mul:1 out 0 +not yet", text)
@@ -334,7 +335,7 @@ async def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
         await screen.section("leaves")
         assert re.search(r"w +\[3\] +None → +None yet +□□□ 0/3", leaf("w"))
         assert re.search(r"b +\[3\] +all 0 → +all 0 +□ 0/1", leaf("b"))
-        await screen.press("3", "n")
+        await screen.press("#", "3", "n")
         assert re.search(r"■□□ 1/3 +pending rms 1\.35", leaf("w"))
         await screen.press("c")
         assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
@@ -361,7 +362,7 @@ async def test_leaves_have_a_sparkline_over_the_calls_with_nan_marked() -> None:
 async def test_the_graph_section_draws_producers_and_consumers_as_boxes_to_click() -> None:
     async with on_screen(shared_weight(), (80, 40)) as screen:
         await screen.section("graph")
-        text = await screen.press("5", "n")
+        text = await screen.press("#", "5", "n")
         assert "┏" in text
         lines = text.splitlines()
         y = next(number for number, line in enumerate(lines) if "│#7 encoder/tanh:1" in line)
@@ -408,7 +409,7 @@ async def test_changes_are_listed_marked_compared_and_undone() -> None:
         assert re.search(r"x\.grad +\S+ +\S+ +50 %", text)
         await screen.press("U")
         assert "nothing was changed" in screen.text()
-        await screen.press("0")
+        await screen.type("zero #2")
         assert "zero #2" in screen.text()
         await screen.press("U", "x", "enter")
         assert "mute edge 0 of #2" in screen.text()
@@ -440,7 +441,7 @@ async def test_t_checks_the_node_and_keeps_the_answer() -> None:
         loss = (x * x).sum()
     async with on_screen(Session(loss, names={"x": x}), (80, 30)) as screen:
         text = await screen.press("j", "t")
-        assert "[report]" in text
+        assert "[2 report]" in text
         assert "check #2" in text
         assert "MulBackward0: right" in text or "mul: right" in text.lower()
         assert "right" in await screen.press("k")
@@ -498,7 +499,9 @@ async def test_every_section_has_something_to_say_before_and_after(make) -> None
             await screen.section(name)
             for key in ("r", "full_stop", "c", "g"):
                 lines = (await screen.press(key)).splitlines()
-                tab = next(number for number, line in enumerate(lines) if f"[{name}]" in line)
+                tab = next(
+                    number for number, line in enumerate(lines) if f"[{tab_text(name)}]" in line
+                )
                 assert lines[tab + 1].strip(), f"{name} after {key}"
 
 

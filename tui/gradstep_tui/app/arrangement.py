@@ -19,12 +19,12 @@ OF_THE_NODE = ("gradient", "report", "why", "contributions", "values")
 OF_THE_PASS = (
     "leaves",
     "graph",
+    "flow",
+    "run",
     "modules",
     "breakpoints",
     "changes",
     "backward calls",
-    "flow",
-    "run",
 )
 # in the order in which a grid places them; the execution list comes after "modules"
 PANES = ("modules", "node", "breakpoints", "pass", "graph", "console", "source")
@@ -43,7 +43,7 @@ class Arrangement(NamedTuple):
 TINY = Arrangement("tiny", {})
 # the strips above the timeline show two lines of source, and the leaves
 NARROW = Arrangement(
-    "narrow", {"node": (*OF_THE_NODE, "source", *OF_THE_PASS, "console", OTHER_RUN)}
+    "narrow", {"node": (*OF_THE_NODE, *OF_THE_PASS, "source", "console", OTHER_RUN)}
 )
 WIDE = Arrangement(
     "wide",

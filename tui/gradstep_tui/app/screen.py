@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, cast
@@ -13,18 +14,27 @@ from textual.binding import BindingType
 from textual.containers import Container
 from textual.reactive import var
 from textual.screen import Screen
+from textual.widgets import Input
 
+from gradstep.console.completing import command_of
 from gradstep.debugger.snapshot import Reply, Snapshot
 from gradstep.graph.addresses import step_index, step_number
 from gradstep.user_files import write_new
 from gradstep_tui.app.arrangement import ARRANGEMENTS, OTHER_RUN, PANES, Arrangement, arrangement
 from gradstep_tui.app.keys import ALL_BINDINGS
-from gradstep_tui.app.plan.listing import ORDERS, Listing, listing_words, read_listing
+from gradstep_tui.app.plan.listing import (
+    IN_PLAN_ORDER,
+    ORDERS,
+    Listing,
+    listing_words,
+    read_listing,
+)
 from gradstep_tui.app.plan.listing import WORDS as LISTING_WORDS
 from gradstep_tui.app.plan.navigation import find, receivers, senders
 from gradstep_tui.app.plan.picture import tidied
 from gradstep_tui.app.sections.console import add_command, add_print
 from gradstep_tui.app.sections.page import (
+    SECTION_DIGITS,
     CallTarget,
     Notes,
     PointTarget,
@@ -33,7 +43,11 @@ from gradstep_tui.app.sections.page import (
     Shown,
 )
 from gradstep_tui.app.sections.value import value_text
-from gradstep_tui.app.widgets.execution import ExecutionList, NodeClicked
+from gradstep_tui.app.widgets.execution import (
+    ExecutionList,
+    HeadClicked,
+    NodeClicked,
+)
 from gradstep_tui.app.widgets.help import HelpScreen
 from gradstep_tui.app.widgets.hints import HintClicked, Hints, hints_for
 from gradstep_tui.app.widgets.pane import Pane, SectionChosen, TargetClicked
@@ -52,6 +66,8 @@ _SHOWN_WORDS: dict[Shown, str] = {
     "value": "what each op made in the forward pass, where that is kept",
     "both": "forward values and gradients",
 }
+MOST_FILTERED = 20_000  # nodes, for the list to follow each letter of a filter
+LEAST_LIST, LEAST_PANE = 66, 40  # cells, side by side
 _COUNTED = ("enter {node}", "leave")  # commands behind keys that take a count
 _FIRST_WORDS = "n runs the next node; numbers are gradients; ? explains it"
 _SHOWN = tuple(_SHOWN_WORDS)
@@ -98,7 +114,10 @@ class DebuggerScreen(Screen[None]):
         self.set_reactive(DebuggerScreen.view, view)
         self.arrangement: Arrangement | None = None
         self.chosen: Pane | None = None  # to which the keys go; None: to the execution list
-        self.count = ""
+        self.count = ""  # for the next key: # and digits
+        self._columns: tuple[int, ...] | None = None  # of the grid, in cells; the last has the rest
+        self._completed = ""  # the line of the prompt, once words for it were offered
+        self._before_filter: Listing | None = None  # the listing, while a filter is typed
         self._sought = ""
         self._folded: ScreenView | None = None  # what the last key, z, came to
         self._before_fold = view
@@ -159,6 +178,7 @@ class DebuggerScreen(Screen[None]):
     def on_resize(self, event: events.Resize) -> None:
         chosen = arrangement(*event.size, modules=bool(self.view.modules.tree))
         if chosen is self.arrangement:
+            self.on_width_changed()
             return
         self.arrangement = chosen
         for option in ARRANGEMENTS:
@@ -169,6 +189,7 @@ class DebuggerScreen(Screen[None]):
                 sections = tuple(section for section in sections if section.name != OTHER_RUN)
             pane.take_sections(sections)
         self.choose_pane(None)
+        self.on_width_changed()
 
     def watch_view(self) -> None:
         self.show_hints()
@@ -310,9 +331,9 @@ class DebuggerScreen(Screen[None]):
             flow.look_further(self.view.facts.flow, self.view.snapshot.position, seconds)
         except AtWork:
             return
+        at_first = self.view.listing.order != "plan" and self.view.node == self.rows.end(False)
+        self.rows.flow_grew()
         if is_waited_for:
-            at_first = self.view.listing.order != "plan" and self.view.node == self.rows.end(False)
-            self.rows.flow_grew()
             if at_first:
                 self.select_node(self.rows.end(False))
             for pane in self.panes.values():
@@ -324,13 +345,18 @@ class DebuggerScreen(Screen[None]):
     # -- counts --------------------------------------------------------------
 
     def add_digit(self, digit: str) -> None:
-        """Add a digit to the count for the next key."""
-        self.count = (self.count + digit)[:9]
+        """Add a digit to the number for the next key."""
+        self.count = (self.count + digit)[:10]
         self.message.show_count(self.count)
+
+    def action_number(self) -> None:
+        """Begin a number: the digits that follow are a count, and no sections."""
+        self.take_count()
+        self.add_digit("#")
 
     def take_count(self, default: int = 1) -> int:
         """Return the count that was typed, which is used up."""
-        count = int(self.count) if self.count else default
+        count = int(self.count[1:] or default)
         if self.count:
             self.count = ""
             self.message.show_count("")
@@ -448,9 +474,8 @@ class DebuggerScreen(Screen[None]):
         if node is None:
             self.say(f"nothing in this pass is called '{self._sought}'", error=True)
         else:
-            scope = f"{self.view.modules.scope_of(node)}."
-            around = {fold for fold in self.view.folded if scope.startswith(f"{fold}.")}
-            self.view = replace(self.view, folded=self.view.folded - around)
+            folded = self.view.folded.difference(self.view.modules.around(node))
+            self.view = replace(self.view, folded=folded)
             self.select_node(node)
 
     def action_shown(self) -> None:
@@ -486,16 +511,18 @@ class DebuggerScreen(Screen[None]):
         if isinstance(target, ScopeTarget):
             scope = target.scope
         else:
-            here = self.view.modules.scope_of(self.view.node)
-            folded = (scope for scope in self.view.folded if f"{here}.".startswith(f"{scope}."))
-            scope = next(folded, here)
+            around = self.view.modules.around(self.view.node)
+            folded = (scope for scope in around[::-1] if scope in self.view.folded)
+            scope = next(folded, "".join(around[:1]))
         if scope:
             self.view = replace(self.view, folded=self.view.folded ^ {scope})
         else:
-            self.say("this node is in no module, or was not traced")
+            self.say("this node is in no module and no loop, or was not traced")
 
     def action_fold_all(self) -> None:
-        outermost = (branch.scope for branch in self.view.modules.tree if not branch.depth)
+        modules = self.view.modules
+        outermost = [branch.scope for branch in modules.tree if not branch.depth]
+        outermost += [span.scope for span in modules.loops]
         folded = frozenset[str]() if self.view.folded else frozenset(outermost)
         self.view = replace(self.view, folded=folded)
 
@@ -505,12 +532,17 @@ class DebuggerScreen(Screen[None]):
         return [pane for pane in self.panes.values() if pane.sections]
 
     def action_section(self, step: int) -> None:
-        counted = bool(self.count)
         panes = [pane for pane in self._shown_panes() if len(pane.sections) > 1]
         pane = self.chosen if self.chosen in panes else panes[0] if panes else None
         if pane is not None:
-            pane.turn_to(self.take_count() - 1 if counted else pane.active + step)
+            pane.turn_to(pane.active + step * self.take_count())
             self.show_hints()
+
+    def action_section_of(self, digit: str) -> None:
+        if digit in SECTION_DIGITS:
+            self.show_section(SECTION_DIGITS[digit])
+        else:
+            self.say("1 to 9 turn to a section; # begins a number: #10 n")
 
     def action_next_pane(self) -> None:
         panes: list[Pane | None] = [None, *self._shown_panes()]
@@ -553,12 +585,6 @@ class DebuggerScreen(Screen[None]):
 
     # -- keys: change and check ----------------------------------------------
 
-    def action_zero(self) -> None:
-        if self.count:
-            self.add_digit("0")
-        else:
-            self.action_command("zero {node}")
-
     def action_difference(self) -> None:
         self.send("difference")
         self.show_section("changes")
@@ -588,6 +614,9 @@ class DebuggerScreen(Screen[None]):
         self.set_focus(None)
         self.remove_class("-prompting")
         self.show_hints()
+        if self._before_filter is not None:
+            listing, self._before_filter = self._before_filter, None
+            self.view = replace(self.view, listing=listing)
 
     def action_enter_line(self) -> None:
         line = self.prompt.take_line()
@@ -596,6 +625,23 @@ class DebuggerScreen(Screen[None]):
             self.search(line)
         elif line := line or self._last_line:
             self.carry_out(line)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Say what may be typed, and filter the list while a word for it is typed."""
+        if not self.prompting or self.prompt.search or event.value == self._completed:
+            return
+        line = event.value
+        command = command_of(line)
+        text = "" if command is None else f"{command.usage}: {command.summary}"
+        if command is not None and " " in line and command.details:
+            text = f"{command.details.splitlines()[0]} · {text}"
+        self.hints.explain(text)
+        if line.startswith("only ") and self.view.snapshot.length <= MOST_FILTERED:
+            self._before_filter = self._before_filter or self.view.listing
+            scope = self.view.modules.scope_of(self.view.node)
+            with suppress(ValueError):
+                listing = read_listing(line, self._before_filter, scope)
+                self.view = replace(self.view, listing=listing)
 
     def carry_out(self, line: str) -> None:
         """Carry out a line that was typed: one about the list, or a command of the session."""
@@ -621,15 +667,18 @@ class DebuggerScreen(Screen[None]):
             return
         words = sorted([*words, *listing_words(line[:column])])
         self.prompt.take(words)
+        self._completed = self.prompt.value
         self.hints.offer(words if len(words) > 1 else ())
 
     def type_character(self, character: str) -> bool:
-        """Put a character into the prompt, or add a digit to the count for the next key; False
-        where it is for neither."""
+        """Put a character into the prompt, add a digit to the number for the next key, or turn to
+        the section of a digit; False where it is for none of these."""
         if self.prompting:
             self.prompt.insert_text(character)
-        elif character.isdecimal() and character != "0":
+        elif character.isdecimal() and self.count:
             self.add_digit(character)
+        elif character.isdecimal():
+            self.action_section_of(character)
         else:
             return False
         return True
@@ -692,6 +741,8 @@ class DebuggerScreen(Screen[None]):
                 self.say(
                     f"{work} will pause before the next node; press it again to interrupt the node"
                 )
+        elif self.chosen is None and self.view.listing != IN_PLAN_ORDER:
+            self.show_listing(IN_PLAN_ORDER)
         else:
             self.choose_pane(None)
 
@@ -712,6 +763,31 @@ class DebuggerScreen(Screen[None]):
         self.select_node(message.index)
         if message.twice:
             self.go_to(message.index)
+
+    def on_head_clicked(self, message: HeadClicked) -> None:
+        """Sort by a column; by the gradient, again: the other way round, then not at all."""
+        order, now = message.order, self.view.listing.order
+        if now == order:
+            order = "small" if now == "size" else "plan"
+        elif now == "small" and order == "size":
+            order = "plan"
+        self.show_listing(self.view.listing._replace(order=order))
+
+    def on_width_changed(self) -> None:
+        """Give the list the width that its columns need, and the panes the rest."""
+        width = self.size.width
+        name = "" if self.arrangement is None else self.arrangement.name
+        columns: tuple[int, ...] | None = None
+        if name == "wide":
+            columns = (min(max(self.rows.natural_width, LEAST_LIST), width - LEAST_PANE),)
+        elif name in ("huge", "plain"):
+            first = width * 2 // 11 if name == "huge" else width * 3 // 12
+            most = width - first - 2 - width * 3 // 11
+            columns = (first, min(max(self.rows.natural_width, LEAST_LIST), most))
+        if columns != self._columns:
+            self._columns = columns
+            grid = "" if columns is None else " ".join([*map(str, columns), "1fr"])
+            self.query_one("#body").styles.grid_columns = grid or None
 
     def on_target_clicked(self, message: TargetClicked) -> None:
         self.choose_pane(self.panes[message.pane])

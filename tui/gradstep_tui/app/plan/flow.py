@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
@@ -30,6 +31,16 @@ class NodeFlow(NamedTuple):
         return abs(math.log10(self.factor)) if 0 < self.factor < math.inf else math.inf
 
 
+@dataclass
+class Extent:
+    """The least and the largest gradient of nodes in a row, as far as they were looked at."""
+
+    stop: int
+    least: float = math.inf
+    largest: float = 0.0
+    trouble: bool = False
+
+
 class Flow:
     """The flow at the nodes that have run, as far as somebody has looked.
 
@@ -39,6 +50,7 @@ class Flow:
     def __init__(self) -> None:
         self._nodes: dict[int, NodeFlow] = {}
         self._troubled: set[int] = set()
+        self._extents: dict[tuple[int, int], Extent] = {}
         self.looked = 0  # nodes, from the first on
 
     @property
@@ -50,7 +62,23 @@ class Flow:
         """Look again at the nodes from ``start`` on: they were run in another way."""
         self._nodes = {index: flow for index, flow in self._nodes.items() if index < start}
         self._troubled = {index for index in self._troubled if index < start}
+        self._extents.clear()
         self.looked = min(self.looked, start)
+
+    def extent(self, start: int, stop: int) -> Extent:
+        """Return the least and the largest gradient from node ``start`` to ``stop``, of those that
+        were looked at in their order."""
+        extent = self._extents.setdefault((start, stop), Extent(start))
+        for index in range(extent.stop, min(stop, self.looked)):
+            rms = self._nodes[index].rms
+            if rms is None:
+                continue
+            if not math.isfinite(rms):
+                extent.trouble = True
+                continue
+            extent.least, extent.largest = min(extent.least, rms), max(extent.largest, rms)
+        extent.stop = max(extent.stop, min(stop, self.looked))
+        return extent
 
     def known(self, index: int) -> NodeFlow | None:
         """Return the flow at a node that somebody has looked at."""

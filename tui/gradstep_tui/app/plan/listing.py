@@ -12,12 +12,13 @@ from gradstep_tui.app.plan.flow import Flow, NodeFlow
 from gradstep_tui.app.plan.modules import Modules, Span
 from gradstep_tui.app.plan.navigation import named
 
-Order = Literal["plan", "size", "jump"]
+Order = Literal["plan", "size", "jump", "small"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 _ORDER_WORDS: dict[Order, str] = {
     "plan": "in the order in which they run",
     "size": "largest gradient first",
     "jump": "largest jump first",
+    "small": "smallest gradient first",
 }
 ONLY = ("nan", "module", "all")  # besides a word of the user's
 WORDS = ("sort", "only")
@@ -33,14 +34,11 @@ class Listing(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The listing in words."""
-        if self.only == "nan":
-            only = " · only nan and inf"
-        elif self.only.startswith("module "):
-            only = f" · only {self.only}"
-        else:
-            only = f" · only '{self.only}'" if self.only else ""
-        return _ORDER_WORDS[self.order] + only
+        """The listing in words, from the outside in."""
+        only = {"": "", "nan": "nan and inf"}.get(self.only, f"'{self.only}'")
+        if self.only.startswith("module "):
+            only = self.only
+        return " › ".join(filter(None, (only, _ORDER_WORDS[self.order])))
 
     @property
     def needs_flow(self) -> bool:
@@ -68,6 +66,9 @@ class Listing(NamedTuple):
             return list(chosen)
         flows = ((node, flow.known(node) or NodeFlow(None)) for node in chosen)
         # what is not known stands at the end; nan is larger than anything
+        if self.order == "small":
+            sizes = {node: at_node.rms for node, at_node in flows}
+            return sorted(chosen, key=lambda node: _smallness(sizes[node]))
         if self.order == "jump":
             keys = {
                 node: at_node.jump if at_node.factor is not None else -1.0
@@ -76,6 +77,10 @@ class Listing(NamedTuple):
         else:
             keys = {node: _size(at_node.rms) for node, at_node in flows}
         return sorted(chosen, key=lambda node: -keys[node])
+
+
+def _smallness(rms: float | None) -> float:
+    return float("inf") if rms is None or rms != rms else rms
 
 
 def _size(rms: float | None) -> float:
@@ -92,7 +97,7 @@ def read_listing(line: str, now: Listing, scope: str) -> Listing:
     >>> read_listing("sort jump", IN_PLAN_ORDER, "")
     Listing(order='jump', only='')
     >>> read_listing("only module", Listing("size", "nan"), "encoder.0").text
-    'largest gradient first · only module encoder.0'
+    'module encoder.0 › largest gradient first'
 
     Raises:
         ValueError: there is no such order, or no module.
@@ -115,7 +120,7 @@ def listing_words(line: str) -> list[str]:
     """Return the words that may stand at the end of ``line``, if it is one about the list.
 
     >>> listing_words("so"), listing_words("sort "), listing_words("only m"), listing_words("next ")
-    (['sort'], ['jump', 'plan', 'size'], ['module'], [])
+    (['sort'], ['jump', 'plan', 'size', 'small'], ['module'], [])
     """
     command, space, part = line.partition(" ")
     words: Sequence[str] = WORDS if not space else {"sort": ORDERS, "only": ONLY}.get(command, ())

@@ -13,13 +13,18 @@ from typing import NamedTuple
 
 from gradstep.graph.model import Graph
 
+LOOP = "×"  # begins what stands for a loop among the names of folded modules
+FOLDED_AT_FIRST = 1_000  # nodes of a loop
+
 
 class Span(NamedTuple):
-    """The plan nodes ``start`` to ``stop`` (exclusive), all inside ``scope``."""
+    """The plan nodes ``start`` to ``stop`` (exclusive), all inside ``scope``: a module, or a loop
+    of so many ``rounds``."""
 
     start: int
     stop: int
     scope: str
+    rounds: int = 0
 
 
 class Branch(NamedTuple):
@@ -83,6 +88,54 @@ class Modules:
             waiting += inner[::-1]
         return tuple(rows)
 
+    @cached_property
+    def loops(self) -> tuple[Span, ...]:
+        """The stretches in which a loop of the program runs that is inside of no other loop, each
+        with all its rounds."""
+        spans: list[Span] = []
+        kinds, rounds = self._graph.kinds, self._graph.rounds
+        current: int | None = None
+        least = most = start = stop = 0
+
+        def end() -> None:
+            if current is not None and most > least:
+                spans.append(Span(start, stop, f"{LOOP}{current}", most - least + 1))
+
+        for index in range(self._length if rounds else 0):
+            within = rounds.get(index, ())
+            if not within:
+                if kinds[index] == "op" and current is not None:
+                    end()
+                    current = None
+            elif within[0].loop == current:
+                least, most = min(least, within[0].number), max(most, within[0].number)
+            else:
+                end()
+                current, start = within[0].loop, index
+                least = most = within[0].number
+            stop = index + 1
+        end()
+        return tuple(spans)
+
+    def long_loops(self) -> frozenset[str]:
+        """Return the loops that are folded at first: those of many nodes."""
+        return frozenset(
+            span.scope for span in self.loops if span.stop - span.start >= FOLDED_AT_FIRST
+        )
+
+    def entered(self, before: int, now: int) -> frozenset[str]:
+        """Return the loop that a move from plan node ``before`` to ``now`` ended inside of."""
+        place = bisect_right(self.loops, now, key=lambda span: span.start) - 1
+        span = self.loops[place] if place >= 0 else Span(0, 0, "")
+        is_new = span.start < now < span.stop and not span.start < before < span.stop
+        return frozenset({span.scope} if is_new else ())
+
+    def around(self, index: int) -> list[str]:
+        """Return what can be folded around plan node ``index``, the innermost first."""
+        place = bisect_right(self.loops, index, key=lambda span: span.start) - 1
+        loop = [self.loops[place].scope] if place >= 0 and index < self.loops[place].stop else []
+        return [*_parents(self.scope_of(index))[::-1], *loop]
+
     def scope_of(self, index: int) -> str:
         """Return the module in which plan node ``index`` runs."""
         place = bisect_right(self.spans, index, key=lambda span: span.start) - 1
@@ -90,6 +143,7 @@ class Modules:
 
     def folded_spans(self, folded: Collection[str]) -> tuple[Span, ...]:
         """Return the stretches that are hidden when the modules ``folded`` are."""
+        loops = [span for span in self.loops if span.scope in folded] if folded else []
         spans: list[Span] = []
         for span in self.spans if folded else ():
             outer = next((parent for parent in _parents(span.scope) if parent in folded), None)
@@ -99,7 +153,11 @@ class Modules:
                 spans[-1] = spans[-1]._replace(stop=span.stop)
             else:
                 spans.append(Span(span.start, span.stop, outer))
-        return tuple(spans)
+        chosen: list[Span] = []
+        for span in sorted([*spans, *loops], key=lambda span: (span.start, -span.stop)):
+            if not chosen or span.start >= chosen[-1].stop:
+                chosen.append(span)
+        return tuple(chosen)
 
     def visible(self, folded: Collection[str]) -> tuple[Branch, ...]:
         """Return the tree without what lies inside a folded module."""

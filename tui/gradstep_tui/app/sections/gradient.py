@@ -77,12 +77,20 @@ def page(view: ScreenView) -> Page:
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, GradientLine))
     width = max(labels, default=0) + 2
 
-    rows: list[tuple[Line, int | None]] = []
-    for entry in entries:
-        if isinstance(entry, GradientLine):
-            rows += [(line, entry.node) for line in _aligned(entry, width, view.width)]
-        else:
-            rows.append((entry, None))
+    def rows_of(*, whole: bool) -> list[tuple[Line, int | None]]:
+        """Return each line with the node that it leads to, values ``whole`` or cut."""
+        rows: list[tuple[Line, int | None]] = []
+        for entry in entries:
+            if isinstance(entry, GradientLine):
+                shown = _aligned(entry, width, view.width, whole=whole)
+                rows += [(line, entry.node) for line in shown]
+            else:
+                rows.append((entry, None))
+        return rows
+
+    rows = rows_of(whole=True)
+    if len(rows) > view.height:
+        rows = rows_of(whole=False)
 
     def target(line: int, column: int) -> Target | None:
         node = rows[line][1]
@@ -154,10 +162,24 @@ def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     return " · ".join(word for word, so in words if so)
 
 
-def _aligned(entry: GradientLine, width: int, room: int) -> Iterator[Line]:
-    """Yield an entry with its value in the common column, and its rule where there is room."""
+def _aligned(entry: GradientLine, width: int, room: int, *, whole: bool) -> Iterator[Line]:
+    """Yield an entry with its value in the common column, of a ``whole`` one all lines, and its
+    rule where there is room."""
     line = [Part(f"  {entry.mark} ", "muted"), Part(fit(entry.label, width), entry.style)]
-    line += entry.shown
+    column = width + 4
+    for part in entry.shown:
+        used = sum(cell_len(each.text) for each in line)
+        if not whole or used + cell_len(part.text) <= room:
+            line.append(part)
+            continue
+        first, *others = wrap(part.text, max(12, room - column)) or [""]
+        if used > column:  # there is a value already
+            yield line
+            line = [Part(" " * column)]
+        line.append(part._replace(text=first))
+        for text in others:
+            yield line
+            line = [Part(" " * column), part._replace(text=text)]
     if not entry.rule:
         yield line
     elif sum(cell_len(part.text) for part in line) + 2 + cell_len(entry.rule) <= room:

@@ -14,10 +14,12 @@ from gradstep_tui.app.widgets.text import (
     Line,
     Part,
     changed,
+    common_prefix,
     fit,
     right_aligned,
     shape_text,
     value_part,
+    without_prefix,
 )
 
 VALUE_WIDTH = 12
@@ -32,6 +34,7 @@ class LeafWidths(NamedTuple):
     name: int
     shape: int
     calls: int
+    prefix: str = ""  # what names are shown without
 
 
 def page(view: ScreenView) -> Page:
@@ -61,18 +64,23 @@ def page(view: ScreenView) -> Page:
 
 def _columns(snapshot: Snapshot, width: int) -> LeafWidths:
     leaves = snapshot.leaves[:SAMPLED]
-    name = max(8, min(24, max((len(leaf.name) for leaf in leaves), default=0)))
+    prefix = common_prefix(leaf.name for leaf in leaves)
+    longest = max((len(without_prefix(leaf.name, prefix)) for leaf in leaves), default=0)
+    name = max(8, min(24, longest))
     shape = min(16, max((len(shape_text(leaf.shape)) for leaf in leaves), default=0))
     calls = max(5, min(CALLS, len(snapshot.calls))) if snapshot.calls else 0
     room = width - 1 - name - 1 - 2 * VALUE_WIDTH - 3 - 2 - BAR_WIDTH - 4
     shape = shape if shape + 2 <= room else 0
     room -= shape + 2 if shape else 0
-    return LeafWidths(name, shape, calls if calls + 2 <= room else 0)
+    calls = calls if calls + 2 <= room else 0
+    room -= calls + 2 if calls else 0
+    return LeafWidths(name + max(0, min(longest - name, room)), shape, calls, prefix)
 
 
 def _heading(snapshot: Snapshot, columns: LeafWidths) -> Line:
     count = len(snapshot.leaves)
     title = f" {count:,} {'leaf' if count == 1 else 'leaves'}"
+    title += f"  ~={columns.prefix}" if columns.prefix else ""
     shape = columns.shape + 2 if columns.shape else 0
     parts = [
         fit(title, columns.name + shape + 2),
@@ -93,7 +101,10 @@ def _leaf_line(
     done = leaf.arrived >= leaf.expected
     line: Line = [
         Part("▌" if selected else " ", "strong"),
-        Part(fit(leaf.name, columns.name, keep_end=True) + " ", "leaf"),
+        Part(
+            fit(without_prefix(leaf.name, columns.prefix), columns.name, keep_end=True) + " ",
+            "leaf",
+        ),
     ]
     if columns.shape:
         line.append(Part(fit(shape_text(leaf.shape), columns.shape) + "  ", "muted"))

@@ -45,6 +45,24 @@ class CallTarget(NamedTuple):
 Target = NodeTarget | PointTarget | ScopeTarget | CallTarget
 
 
+MOST_MARKED = 12  # nodes that a move may run or take back for what it changed to be marked
+_NUMBERED = (
+    "gradient", "report", "why", "contributions", "values", "leaves", "graph", "flow", "run",
+)  # fmt: skip
+DIGITS = {name: str(place) for place, name in enumerate(_NUMBERED, 1)}
+"""The key of a section, the same at every size of the terminal."""
+SECTION_DIGITS = {digit: name for name, digit in DIGITS.items()}
+
+
+def tab_text(name: str) -> str:
+    """Return what the tab of a section says.
+
+    >>> tab_text("gradient"), tab_text("console")
+    ('1 gradient', 'console')
+    """
+    return f"{DIGITS[name]} {name}" if name in DIGITS else name
+
+
 Shown = Literal["gradient", "value", "both"]
 
 
@@ -87,10 +105,12 @@ class ScreenView:
 
     @classmethod
     def of(cls, facts: Facts, snapshot: Snapshot, notes: Notes) -> ScreenView:
-        """Return the view of a plan, with the current node selected and nothing folded."""
+        """Return the view of a plan, with the current node selected, and the long loops
+        folded."""
         graph, length = snapshot.graph, snapshot.length
         edges, modules = PlanEdges(graph, length), Modules(graph, length)
-        return cls(facts, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
+        node, folded = min(snapshot.position, length - 1), modules.long_loops()
+        return cls(facts, snapshot, edges, modules, notes, node, folded)
 
     def moved(self, snapshot: Snapshot, selected: int | None) -> ScreenView:
         """Return the view once the session stands at ``snapshot``: where that moved, the current
@@ -104,8 +124,11 @@ class ScreenView:
             before, now = old.position, snapshot.position
             if now != before:
                 move = range(min(before, now), max(before, now))
+                # marks on everything say nothing
+                move = move if len(move) <= MOST_MARKED else range(now, now)
                 changed = self.edges.targets_of_all(move)
-                view = replace(view, last_move=move, changed=changed).select(now)
+                folded = self.folded - self.modules.entered(before, now)
+                view = replace(view, last_move=move, changed=changed, folded=folded).select(now)
             elif snapshot.phase != old.phase:
                 view = replace(view, last_move=range(now, now + 1), changed=_sent_to(old, snapshot))
             if snapshot.edits != old.edits:

@@ -67,8 +67,20 @@ def _tensor_lines(name: str, value: Value, width: int) -> list[Line]:
 def _elements(value: Value) -> list[Line]:
     if value.array.ndim < 2 or value.array.size == 0:
         return [[Part("  " + value.text(FEW))]]
+    outer = value.array.shape[:-1]
     rows = value.array.reshape(-1, value.array.shape[-1])
-    lines: list[Line] = [[Part("  " + Value(row).text(FEW))] for row in rows[:MOST_ROWS]]
+    shown = [[format_number(float(element)) for element in row[:FEW]] for row in rows[:MOST_ROWS]]
+    width = max((len(text) for row in shown for text in row), default=0)
+    labels = [
+        f"[{', '.join(map(str, np.unravel_index(place, outer)))}]" for place in range(len(shown))
+    ]
+    label_width = max(map(len, labels), default=0)
+    more = " …" if rows.shape[1] > FEW else ""
+    lines: list[Line] = [
+        [Part(f"  {label:>{label_width}} ", "muted"),
+         Part("".join(f" {text:>{width}}" for text in row) + more)]
+        for label, row in zip(labels, shown, strict=True)
+    ]  # fmt: skip
     if len(rows) > MOST_ROWS:
         lines.append([Part(f"  … {len(rows) - MOST_ROWS:,} more rows", "muted")])
     return lines

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import accumulate
 
 from textual import events
 from textual.message import Message
@@ -12,7 +13,7 @@ from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import format_number
 from gradstep.text import printable
 from gradstep_tui.app.plan.lanes import MAX_LANES, Lanes
-from gradstep_tui.app.plan.listing import ListedRows
+from gradstep_tui.app.plan.listing import ListedRows, Order
 from gradstep_tui.app.plan.modules import Rows, Span
 from gradstep_tui.app.sections.page import ScreenView, Shown
 from gradstep_tui.app.widgets.line_view import ViewWidget
@@ -21,11 +22,12 @@ from gradstep_tui.app.widgets.rows import (
     FLAG_WIDTH,
     VALUE_WIDTH,
     Cells,
+    Heading,
     RowWidths,
     describe,
     fit_columns,
     forward_text,
-    heading,
+    headings,
     name_parts,
     natural_columns,
     overflow_width,
@@ -40,6 +42,7 @@ from gradstep_tui.app.widgets.text import (
     is_accumulate,
     right_aligned,
     shape_text,
+    without_prefix,
 )
 from gradstep_tui.errors import AtWork
 from gradstep_viz.flow.lane_rows import LaneRow, draw_row
@@ -54,6 +57,18 @@ class NodeClicked(Message):
 
     index: int
     twice: bool
+
+
+@dataclass(eq=False)
+class HeadClicked(Message):
+    """The name of a column was clicked, by which the list can be sorted in an order."""
+
+    order: Order
+
+
+@dataclass(eq=False)
+class WidthChanged(Message):
+    """The list would use another width than before."""
 
 
 class ExecutionList(ViewWidget):
@@ -72,7 +87,9 @@ class ExecutionList(ViewWidget):
         snapshot = view.snapshot
         self.lanes = Lanes(view.edges, snapshot.length)
         self.lanes.extend(LANES_PER_TICK)
-        self._rows: Rows | ListedRows = Rows(snapshot.length)
+        self._rows: Rows | ListedRows = Rows(
+            snapshot.length, view.modules.folded_spans(view.folded)
+        )
         self._cells: dict[int, Cells] = {}
         self._lane_rows: dict[int, LaneRow] = {}
         self._span_rows: dict[int, LaneRow] = {}
@@ -82,6 +99,7 @@ class ExecutionList(ViewWidget):
     def on_mount(self) -> None:
         self.update_lines()
         self._look_ahead = self.set_interval(0.03, self._compute_lanes_ahead)
+        self.post_message(WidthChanged())
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._fit)
@@ -97,6 +115,7 @@ class ExecutionList(ViewWidget):
         if self.lanes.width != width and width < MAX_LANES:
             self.update_lines()  # the line over the columns, too
             self.refresh()
+            self.post_message(WidthChanged())
         if self.lanes.complete:
             self._look_ahead.pause()
 
@@ -110,6 +129,7 @@ class ExecutionList(ViewWidget):
         folds = view.folded != before.folded or view.listing != before.listing
         if new.graph is not old.graph:
             self._begin(view)
+            self.post_message(WidthChanged())
             self._look_ahead.resume()
         if folds or (view.listing.needs_flow and new is not old):
             self._arrange()
@@ -141,6 +161,7 @@ class ExecutionList(ViewWidget):
         """Show the list anew where it depends on what was just looked at."""
         if self.view.listing.needs_flow:
             self._arrange()
+        if self.view.listing.needs_flow or self.view.folded:
             self.update_lines()
 
     @property
@@ -186,30 +207,44 @@ class ExecutionList(ViewWidget):
             self.scroll_to(y=min(bottom, max(0, row - first)), animate=False, immediate=True)
 
     def on_click(self, event: events.Click) -> None:
-        row = self.line_at(event.get_content_offset_capture(self).y)
+        offset = event.get_content_offset_capture(self)
+        row = self.line_at(offset.y)
         if row is not None and row < self._rows.count:
             self.post_message(NodeClicked(self._rows.at(row)[0], event.chain > 1))
+        elif row is None and offset.y == len(self._fixed) - 1:
+            ends = accumulate(len(heading.text) + 1 for heading in self._headings())
+            for heading, end in zip(self._headings(), ends, strict=True):
+                if offset.x < end:
+                    self.post_message(HeadClicked(heading.order))
+                    break
 
     # -- lines ---------------------------------------------------------------
 
     def fixed_lines(self) -> list[Line]:
         if not self.text_width:
             return []
-        columns = heading(
-            self._columns(),
-            self._lanes_used,
-            "sends" if self.view.listing.order == "jump" else "arrived",
-        )
-        return [*([self._listing_line()] if self._is_listed else []), columns]
+        line = [Part(" ".join(heading.text for heading in self._headings()), "muted")]
+        return [*([self._listing_line()] if self._is_listed else []), line]
+
+    def _headings(self) -> list[Heading]:
+        return headings(self._columns(), self._lanes_used, self.view.listing.order)
+
+    @property
+    def natural_width(self) -> int:
+        """The cells that would show every column in full, with the scrollbar, but no extremes."""
+        lanes = min(self._lanes_used, MAX_LANES)
+        overflow = overflow_width(self._lanes_used, lanes, self._natural.number)
+        natural = self._natural._replace(lanes=lanes, gradient=VALUE_WIDTH)
+        return natural.total + overflow + 1
 
     def _listing_line(self) -> Line:
-        """Say which nodes are shown, and of how many that is known."""
+        """Say which nodes are shown, of how many that is known, and how to see all again."""
         view, listing = self.view, self.view.listing
         looked, ran = view.notes.flow.looked, view.snapshot.position
         known = f" · {looked:,} of {ran:,} looked at" if looked < ran else ""
         count = f"{self._rows.count:,} of {view.snapshot.length:,}"
-        text = f" {count} · {listing.text}{known if listing.needs_flow else ''}"
-        return [Part(text, "strong")]
+        text = f" all › {listing.text} · {count}{known if listing.needs_flow else ''}"
+        return [Part(text, "strong"), Part("  esc: all, as they run", "muted")]
 
     @property
     def _lanes_used(self) -> int:
@@ -291,18 +326,33 @@ class ExecutionList(ViewWidget):
         return "" if flow is None or flow.factor is None else f"×{format_number(flow.factor)}"
 
     def _span_line(self, y: int, span: Span, columns: RowWidths) -> Line:
-        """Return a folded module: its name, how many nodes it has, and how many of them have
-        run."""
+        """Return a folded module or loop: its name, how many nodes it has, how many of them have
+        run, and between which sizes their gradients are."""
+        graph, flow = self.view.snapshot.graph, self.view.notes.flow
         nodes, done = span.stop - span.start, self.view.snapshot.position - span.start
         line = self._gutter(y, span.start, span.stop)
         if span.start not in self._span_rows:
             self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
         line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
         line.append(Part(fit(step_number(span.start), columns.number, right=True) + " ", "muted"))
-        line.append(Part(printable(span.scope), "strong"))
-        kind = self.view.snapshot.graph.modules.get(span.scope, "")
-        ran = f", {done:,} have run" if 0 < done < nodes else ""
-        line.append(Part(f"  {printable(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
+        name = f"× {span.rounds:,} rounds" if span.rounds else span.scope
+        kind = "" if span.rounds else graph.modules.get(span.scope, "")
+        ran = f"{done:,} of " if 0 < done < nodes else ""
+        about = f"{kind}  {ran}{nodes:,} nodes".strip()
+        name = printable(without_prefix(name, columns.prefix))
+        before = (columns.name, columns.scope, columns.shape, columns.value)
+        room = sum(cells + 1 for cells in before if cells)
+        about = f"  {printable(about)}".ljust(room - len(name)) + " "
+        line += [Part(name, "strong"), Part(about, "muted")]
+        if columns.gradient and span.start < flow.looked:
+            extent = flow.extent(span.start, span.stop)
+            text = "" if extent.least > extent.largest else format_number(extent.least)
+            if extent.largest > extent.least:
+                text += f" to {format_number(extent.largest)}"
+            if extent.trouble:
+                line.append(Part("nan or inf ", "trouble"))
+            else:
+                line.append(Part(fit(text, VALUE_WIDTH + FLAG_WIDTH)))
         return line
 
     def _end_line(self) -> Line:

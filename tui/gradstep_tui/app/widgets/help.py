@@ -19,6 +19,7 @@ MARKS = (
     ("⋯+3 →#7", "lanes that are not drawn · where the edge goes"),
     ("▸ 12 │", "the line of this node; a list too narrow for its column leaves it out"),
     ("1 of 3", "one of the three gradients of this sum has arrived"),
+    ("~.7.mlp", "a name without what most begin with, which the head tells: ~=model.layers"),
     ("+= w", "what arrives is added to the .grad of the leaf w"),
     ("N I 0 ∅", "nan · inf · all zero · undefined (no gradient, not zero)"),
     ("H E >", "has hooks · was changed by you · a pass ran inside"),

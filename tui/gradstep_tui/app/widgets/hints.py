@@ -35,19 +35,22 @@ _QUIT = Hint("q", "go on", "leave('continue')")
 _LIST = Hint("esc", "list", "escape")
 _FIND = Hint("/", "find", "search")
 _PALETTE = Hint("ctrl+p", "commands", "app.command_palette")
+_SORT = Hint("a", "sort", "order")
 _VALUES = Hint("v", "forward values", "shown")
 _SECTION = Hint("tab", "section", "section(1)")
 _OUT = Hint("<", "leave this pass", "command('leave')")
 
 # the most important ones first: in a narrow terminal there is room for eight
 _USUAL = (
-    _NEXT, _BACK, _GO, _FIND, _PALETTE, _HELP, _QUIT, _INSIDE, _COMMAND, _VALUES, _BREAK, _SECTION,
+    _NEXT, _BACK, _GO, _SORT, _PALETTE, _HELP, _QUIT, _FIND, _INSIDE, _COMMAND, _VALUES, _BREAK,
+    _SECTION,
 )  # fmt: skip
 _BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
 _OVER = (
     Hint("q", "continue the script", "leave('continue')"),
     _BACK,
     Hint("C", "back to stop", "step('reverse-continue')"),
+    _SORT,
     Hint("r", "restart", "command('restart')"),
     _FIND,
     _COMMAND,
@@ -132,6 +135,10 @@ class Hints(LineView):
         """Show the words that may be typed here."""
         self._offers = words
         self.update_lines()
+
+    def explain(self, text: str) -> None:
+        """Show what may be typed here; "" shows the keys again."""
+        self.offer((text,) if text else ())
 
     def line_count(self) -> int:
         return 1

@@ -9,7 +9,14 @@ from textual import events
 from textual.message import Message
 
 from gradstep_tui.app.plan.listing import Order
-from gradstep_tui.app.sections.page import Page, ScreenView, Section, Target, sentence
+from gradstep_tui.app.sections.page import (
+    Page,
+    ScreenView,
+    Section,
+    Target,
+    sentence,
+    tab_text,
+)
 from gradstep_tui.app.widgets.line_view import ViewWidget
 from gradstep_tui.app.widgets.text import Line, Part
 from gradstep_tui.errors import AtWork
@@ -157,10 +164,10 @@ class Pane(ViewWidget):
 
     def _tabs(self) -> list[tuple[str, str]]:
         """Return the tabs that fit, as text and name, around the active one."""
-        tabs = [
-            (f"[{section.name}]" if place == self.active else f" {section.name} ", section.name)
-            for place, section in enumerate(self.sections)
-        ]
+        tabs = []
+        for place, section in enumerate(self.sections):
+            text = tab_text(section.name)
+            tabs.append((f"[{text}]" if place == self.active else f" {text} ", section.name))
         room = self.text_width - 8
         first = self.active
         used = len(tabs[first][0]) if tabs else 0

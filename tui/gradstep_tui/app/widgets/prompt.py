@@ -54,7 +54,8 @@ class MessageLine(LineView):
 
     def line(self, y: int) -> Line:
         if self._count:
-            keys = f" times: n N s j k PgDn;  to #{self._count}: u G;  that one: h l tab"
+            number = self._count[1:] or "a number"
+            keys = f"  {number} times: n N s j k PgDn;  to {self._count}: u G;  that one: h l"
             return [Part(f" {self._count}", "strong"), Part(keys, "muted")]
         reply = self._remark or self._reply
         lines = reply.text.splitlines()

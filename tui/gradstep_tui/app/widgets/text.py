@@ -7,7 +7,8 @@ A line is a list of parts, each a text and the name of its style.  Styles are me
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from textwrap import wrap
 from typing import Literal, NamedTuple
 
@@ -33,6 +34,7 @@ StyleName = Literal[
     "changed trouble",
 ]
 ELLIPSIS = "…"
+WITH_PREFIX = 14  # cells of a dotted name; longer ones lose what most of them begin with
 _SOURCE = re.compile(r" +\S+:\d+  ")  # a line of the program, as a row of its own
 _LABEL = re.compile(r" +(?:\S+(?: \S+)*)? {2,}(?=\S)")
 UNDEFINED = "∅ undefined"
@@ -117,6 +119,37 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
             text = text[1:]
         return set_cell_size(ELLIPSIS + text, width)
     return set_cell_size(text, width - 1) + ELLIPSIS
+
+
+def common_prefix(names: Iterable[str]) -> str:
+    """Return the dotted beginning that most of the long ``names`` share, "" where there is none.
+
+    >>> common_prefix(f"transformer.h.{place}.mlp" for place in range(12))
+    'transformer.h'
+    >>> common_prefix(["net.0", "net.1"])
+    ''
+    """
+    parts = [name.split(".") for name in dict.fromkeys(names) if name]
+    if max((len(".".join(each)) for each in parts), default=0) <= WITH_PREFIX:
+        return ""
+    prefix: list[str] = []
+    while parts:
+        nexts = Counter(each[len(prefix)] for each in parts if len(each) > len(prefix) + 1)
+        word, count = nexts.most_common(1)[0] if nexts else ("", 0)
+        if 3 * count < 2 * len(parts):
+            break
+        parts = [each for each in parts if each[len(prefix) :][:1] == [word]]
+        prefix.append(word)
+    return ".".join(prefix)
+
+
+def without_prefix(name: str, prefix: str) -> str:
+    """Return ``name`` with ``~`` for the prefix that the head of its column names.
+
+    >>> without_prefix("transformer.h.7.mlp", "transformer.h"), without_prefix("head", "")
+    ('~.7.mlp', 'head')
+    """
+    return f"~{name.removeprefix(prefix)}" if prefix and name.startswith(f"{prefix}.") else name
 
 
 def right_aligned(text: str, width: int, style: StyleName) -> Line:
