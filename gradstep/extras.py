@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 EXTRA_OF: Final = {
+    "PIL": "png",
     "matplotlib": "plot",
     "resvg_py": "png",
     "scipy": "scipy",

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import itertools
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -13,9 +17,11 @@ import gradstep_viz
 from gradstep import trace
 from gradstep.console.session import Session
 from gradstep_tui.cli import main
-from gradstep_viz.errors import NothingToDraw, UnknownNode
+from gradstep_viz.errors import CannotWrite, NothingToDraw, RendererUnavailable, UnknownNode
+from gradstep_viz.films.camera import HEIGHT, WIDTH, follow
 from gradstep_viz.films.recording import record
 from gradstep_viz.films.shots import LONGEST_TEXT, MOST_SHOTS, make_shots
+from gradstep_viz.picture.geometry import text_width
 from tests.engines.architecture_programs import on_the_core
 from tests.viz.test_wording import NET
 
@@ -259,3 +265,73 @@ def test_a_film_of_many_ops_that_have_not_all_run_is_refused():
     session.do("next 3")
     with pytest.raises(NothingToDraw, match="not all of its pass has run"):
         gradstep.film(session)
+
+
+def chain(ops: int) -> gradstep_viz.films.Film:
+    """Return a film that is far higher than a window."""
+    with trace():
+        x = torch.tensor([2.0], requires_grad=True)
+        y = x
+        for place in range(ops):
+            y = (torch.sin, torch.exp, torch.tanh, torch.sqrt)[place % 4](y)
+        return gradstep.film(y)
+
+
+def test_a_camera_shows_what_runs_in_every_frame_of_a_large_film() -> None:
+    film = chain(20)
+    camera = follow(film.focuses, film.size)
+    assert camera is not None
+    assert (camera.width, camera.height) <= (WIDTH, HEIGHT)
+    assert len(camera.corners) == len(film)
+    for (x, y), place in zip(camera.corners, film.focuses, strict=True):
+        assert x <= place.x
+        assert place.right <= x + camera.width
+        assert y <= place.y
+        assert place.bottom <= y + camera.height
+    assert len(set(camera.corners)) > 2
+    root = ElementTree.fromstring(film.svg())
+    width, height = (float(root.attrib[name]) for name in ("width", "height"))
+    assert width <= WIDTH  # so that no text is under 10 px at the width of a README
+    assert height < film.size[1]
+    (moves,) = re.findall(r"@keyframes gs-\w+-camera{(.*)}", film.svg())
+    assert (
+        moves.count("translate")
+        == 2 * len([1 for before, now in itertools.pairwise(camera.corners) if before != now]) + 1
+    )
+
+
+def test_a_small_film_is_seen_as_a_whole(film):
+    assert follow(film.focuses, film.size) is None
+    assert "camera" not in film.svg()
+
+
+def test_long_subtitles_are_cut_where_the_film_ends(film):
+    shots = [shot._replace(headline="word " * 80, detail="number " * 90) for shot in film.shots]
+    long = dataclasses.replace(film, shots=tuple(shots))
+    assert float(ElementTree.fromstring(long.svg()).attrib["width"]) == WIDTH
+    assert all(text_width(text, 10.5) <= WIDTH for text in texts_of(long.svg()) if text)
+
+
+@pytest.mark.extra("png")
+@pytest.mark.parametrize("ops", [2, 12])
+def test_a_gif_has_every_frame_and_is_only_written_over_one_of_ours(ops, tmp_path):
+    film = chain(ops)
+    path = film.save(tmp_path / "film.gif")
+    with importlib.import_module("PIL.Image").open(path) as gif:
+        assert gif.n_frames == len(film)
+        durations = []
+        for number in range(gif.n_frames):
+            gif.seek(number)
+            durations.append(gif.info["duration"])
+            assert len(gif.convert("RGB").getcolors(1 << 24)) > 10  # something is drawn
+    assert durations == [1500] * (len(film) - 1) + [3500]
+    film.save(path)
+    path.write_bytes(b"GIF89a of somebody else")
+    with pytest.raises(CannotWrite):
+        film.save(path)
+
+
+def test_a_gif_says_what_it_needs(monkeypatch, tmp_path, film):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(RendererUnavailable, match="PIL"):
+        film.save(tmp_path / "film.gif")

@@ -50,9 +50,10 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
-    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
-        "with a scrubber; a directory, for one SVG per frame; or -, for an SVG on standard "
-        "output (default: the name of TARGET and -film.svg, in the current directory)")  # fmt: skip
+    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; a .gif, for "
+        "slides (extra: png); an .html, with a scrubber; a directory, for one SVG per frame; or "
+        "-, for an SVG on standard output (default: the name of TARGET and -film.svg, in the "
+        "current directory)")  # fmt: skip
     add_open_option(add)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "

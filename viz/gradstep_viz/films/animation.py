@@ -2,65 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
+from gradstep_viz import theme
+from gradstep_viz.films.camera import Camera
 from gradstep_viz.films.strokes import Stroke
 from gradstep_viz.output.svg import finish
 
 PALE = 0.5
+HOLD = 2.0  # seconds that the end stays longer
+MOVING = 0.4  # of a frame, while the camera moves
+_WANTED = "screen and (prefers-reduced-motion:no-preference)"  # paper shows the last frame
+
+
+class Scene(NamedTuple):
+    """What a film shows: its picture, the texts below it, and the window on the picture, None where
+    all of it is seen."""
+
+    picture: Sequence[Stroke]
+    subtitles: Sequence[Stroke]
+    frames: int
+    size: tuple[float, float]
+    camera: Camera | None
+    aspect: float | None
+
+    def body(self, markup: Callable[[Stroke], str], moves: str) -> list[str]:
+        """Return the elements of it, the picture behind its window, which ``moves``."""
+        parts = [text for stroke in self.picture if (text := markup(stroke))]
+        if self.camera is not None:
+            width, height, _ = self.camera
+            parts = [
+                f'<svg width="{width:g}" height="{height:g}"><g {moves}>',
+                *parts,
+                "</g></svg>",
+            ]
+        return [*parts, *(text for stroke in self.subtitles if (text := markup(stroke)))]
 
 
 def playing(
-    strokes: Sequence[Stroke],
-    frames: int,
-    size: tuple[float, float],
-    *,
-    seconds: float,
-    title: str,
-    description: str,
-    theme_name: str,
-    aspect: float | None = None,
-) -> str:
+    scene: Scene, *, seconds: float, title: str, description: str, theme_name: str,
+    on_page: bool = False,
+) -> str:  # fmt: skip
     """Write one SVG that plays without a script.
 
     Its first frame is its last one.  It shows nothing else where animation is not wanted or not
-    known, and on paper, and it pauses while the pointer is over it.
+    known, and on paper, and it pauses while the pointer is over it.  ``on_page``, a page decides
+    whether it plays.
     """
+    frames = scene.frames
     kinds: dict[tuple[int, int, int], None] = {}
-    parts = []
-    for markup, start, stop, solid in strokes:
+
+    def markup(stroke: Stroke) -> str:
+        start, stop, solid = stroke.start, stroke.stop, stroke.solid
         kind = (start, stop, min(max(solid, start), stop))
         if kind == (0, frames, 0):
-            parts.append(markup)
-            continue
+            return stroke.markup
         kinds[kind] = None
-        parts.append(f'<g class="{_name(kind)}">{markup}</g>')
-    rules = [*_rules(), *_motion(list(kinds), frames, seconds)]
+        return f'<g class="{_name(kind)}">{stroke.markup}</g>'
+
+    parts = scene.body(markup, 'class="f-camera"')
+    motion = _motion(list(kinds), scene, seconds, "screen" if on_page else _WANTED)
     return finish(
-        ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
-        rules=rules, aspect=aspect, ported=_has_ports(strokes),
+        ["\n".join(parts)], *scene.size, title=title, description=description,
+        theme_name=theme_name, rules=[*_rules(), *motion],
+        aspect=scene.aspect, ported=_has_ports(scene.picture),
     ).decode()  # fmt: skip
 
 
 def still(
-    strokes: Sequence[Stroke],
-    frame: int,
-    size: tuple[float, float],
-    *,
-    title: str,
-    description: str,
-    theme_name: str,
-    aspect: float | None = None,
+    scene: Scene, frame: int, *, title: str, description: str, theme_name: str, plain: bool = False
 ) -> str:
-    """Write the SVG of one frame."""
-    parts = [
-        f'<g class="pale">{stroke.markup}</g>' if frame < stroke.solid else stroke.markup
-        for stroke in strokes
-        if stroke.start <= frame < stroke.stop
-    ]
+    """Write the SVG of one frame; a ``plain`` one is for what knows no variables of CSS."""
+
+    def markup(stroke: Stroke) -> str:
+        if not stroke.start <= frame < stroke.stop:
+            return ""
+        return f'<g class="pale">{stroke.markup}</g>' if frame < stroke.solid else stroke.markup
+
+    x, y = (0.0, 0.0) if scene.camera is None else scene.camera.corners[frame]
+    parts = scene.body(markup, f'transform="translate({-x:g} {-y:g})"')
     return finish(
-        ["\n".join(parts)], *size, title=title, description=description, theme_name=theme_name,
-        rules=_rules(), aspect=aspect, ported=_has_ports(strokes),
+        ["\n".join(parts)], *scene.size, title=title, description=description,
+        theme_name=theme_name, rules=_rules(theme_name, plain=plain), plain=plain,
+        aspect=scene.aspect, ported=_has_ports(scene.picture),
     ).decode()  # fmt: skip
 
 
@@ -68,11 +94,12 @@ def _has_ports(strokes: Sequence[Stroke]) -> bool:
     return any('class="port ' in stroke.markup for stroke in strokes)
 
 
-def _rules() -> list[str]:
+def _rules(theme_name: str = "", *, plain: bool = False) -> list[str]:
+    base = theme.DARK if theme_name == "dark" else theme.LIGHT
+    line, now = (base[name] if plain else f"var(--gs-{name})" for name in ("line", "bwd"))
     return [
-        "@scope .ring rect{fill:none;stroke:var(--gs-ink);stroke-width:1.8px}",
-        "@scope .bar rect{fill:var(--gs-line);opacity:.3}",
-        "@scope .bar.now rect{fill:var(--gs-bwd);opacity:1}",
+        f"@scope .bar rect{{fill:{line};opacity:.3}}",
+        f"@scope .bar.now rect{{fill:{now};opacity:1}}",
         f"@scope .pale{{opacity:{PALE}}}",
     ]
 
@@ -81,11 +108,13 @@ def _name(kind: tuple[int, int, int]) -> str:
     return "f" + "-".join(map(str, kind))
 
 
-def _motion(kinds: Sequence[tuple[int, int, int]], frames: int, seconds: float) -> list[str]:
-    hold = 2.0  # the end stays a little longer
-    total = frames * seconds + hold
+def _motion(
+    kinds: Sequence[tuple[int, int, int]], scene: Scene, seconds: float, watched: str
+) -> list[str]:
+    frames = scene.frames
+    total = frames * seconds + HOLD
 
-    def percent(frame: int) -> str:
+    def percent(frame: float) -> str:
         return f"{100 * frame * seconds / total:.4g}%"
 
     rules, moving = [], []
@@ -110,7 +139,21 @@ def _motion(kinds: Sequence[tuple[int, int, int]], frames: int, seconds: float) 
         f"animation-delay:-{frames * seconds:g}s;"
         "animation-timing-function:step-end;animation-iteration-count:infinite}"
     )
-    watched = "screen and (prefers-reduced-motion:no-preference)"  # paper shows the last frame
+    if scene.camera is not None:
+        corners = scene.camera.corners
+        path = [(0.0, corners[0])]
+        for frame, (before, now) in enumerate(pairwise(corners), 1):
+            if now != before:
+                path += [(float(frame), before), (frame + MOVING, now)]
+        steps = "".join(f"{percent(at)}{{transform:{_moved(corner)}}}" for at, corner in path)
+        rules.append(f"@scope .f-camera{{transform:{_moved(corners[-1])}}}")
+        rules.append(f"@keyframes @name-camera{{{steps}}}")
+        name = "animation-name:@name-camera;animation-timing-function:ease-in-out"
+        moving.append(f"@scope g.f-camera{{{name}}}")
     rules.append(f"@media {watched}{{{''.join(moving)}}}")
     rules.append('@scope:hover g[class^="f"]{animation-play-state:paused}')
     return rules
+
+
+def _moved(corner: tuple[float, float]) -> str:
+    return f"translate({-corner[0]:g}px,{-corner[1]:g}px)"

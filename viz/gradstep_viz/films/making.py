@@ -11,10 +11,12 @@ from typing import Any
 from gradstep.graph.model import View
 from gradstep.text import suggests
 from gradstep_viz.errors import FormatMismatch, NothingToDraw
-from gradstep_viz.films.animation import playing, still
+from gradstep_viz.films.animation import HOLD, Scene, playing, still
+from gradstep_viz.films.camera import WIDTH, focuses, follow
+from gradstep_viz.films.gif import GIF_MARK, require_gif, write_gif
 from gradstep_viz.films.recording import Recording, record
 from gradstep_viz.films.shots import Shot, make_shots
-from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
+from gradstep_viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width, subtitles
 from gradstep_viz.films.timeline import Timeline, make_timeline
 from gradstep_viz.formats import FORMATS, place
 from gradstep_viz.level_of_detail import chosen_part, folded, folding_of, lay_out_in
@@ -23,7 +25,7 @@ from gradstep_viz.output.files import require_replaceable, write_atomically
 from gradstep_viz.output.pages import write_film_page
 from gradstep_viz.output.renderers import default_renderers
 from gradstep_viz.picture.compose import make_picture
-from gradstep_viz.picture.geometry import text_width
+from gradstep_viz.picture.geometry import Rectangle, text_width
 from gradstep_viz.picture.leaves import box_count
 from gradstep_viz.picture.model import VIEWS, Box, Line, Picture
 from gradstep_viz.picture.records import Records
@@ -55,8 +57,8 @@ def film(
 
     Args:
         obj: a tensor or several, or a :class:`~gradstep.Session`.
-        out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
-            gets one SVG per frame.
+        out: a file to write: ``.svg`` plays by itself, ``.gif`` in presentations, ``.html`` has a
+            scrubber, and a directory gets one SVG per frame.
         view: "both" shows how the forward pass builds the graph, and then the backward pass;
             "forward" only the former, "backward" only the latter.
         theme: as for :func:`gradstep_viz.render`.
@@ -96,15 +98,18 @@ def require_place_of_film(path: Path) -> None:
         CannotWrite: there is a file that gradstep has not written.
     """
     suffix = path.suffix.lower()
-    if suffix not in ("", ".svg", ".html", ".htm"):
+    if suffix not in ("", ".svg", ".gif", ".html", ".htm"):
         raise FormatMismatch(
             f"a film cannot be written as {path.suffix}",
             where=str(path),
-            remedy="use a name that ends in .svg or .html, or a directory for the frames",
+            remedy="use a name that ends in .svg, .gif or .html, or a directory for the frames",
         )
     stills = (still for still in path.glob("*.svg") if still.stem.isdecimal())
+    mark = FORMATS["html" if suffix.startswith(".htm") else "svg"].mark
     for file in [path] if suffix else stills:
-        require_replaceable(file, FORMATS["html" if suffix.startswith(".htm") else "svg"].mark)
+        require_replaceable(file, GIF_MARK if suffix == ".gif" else mark)
+    if suffix == ".gif":
+        require_gif()
 
 
 def film_of(recording: Recording, options: RenderOptions, seconds: float = 1.5) -> Film:
@@ -133,9 +138,11 @@ def film_of(recording: Recording, options: RenderOptions, seconds: float = 1.5) 
     own = None if room is None else lay_out_in(roomy, room.without(SUBTITLE_ROOM))
     places, _ = place(roomy, options.layout, default_renderers(), own)
     strokes = tuple(draw(after, places, timeline, shots))
-    width = max(places.width, subtitle_width(shots))
-    size = (width, places.height + SUBTITLE_ROOM)
-    return Film(after.title, tuple(shots), strokes, size, options.theme, seconds, options.aspect)
+    looked_at = tuple(focuses(after, places, timeline, len(shots)))
+    size = (places.width, places.height)
+    return Film(
+        after.title, tuple(shots), strokes, size, options.theme, seconds, looked_at, options.aspect
+    )
 
 
 def _small(recording: Recording, view: View, leaves: bool | None) -> Recording:
@@ -192,7 +199,8 @@ def _longest(texts: Sequence[str], size: float) -> str:
 
 @dataclass(frozen=True)
 class Film:
-    """A backward pass as frames; ``shots`` describe what happens in each.
+    """A backward pass as frames; ``shots`` describe what happens in each, ``focuses`` are the
+    places of it in a picture of that ``size``.
 
     >>> import gradstep
     >>> import autograd_core as torch
@@ -207,31 +215,59 @@ class Film:
     size: tuple[float, float]
     theme: str
     seconds: float
+    focuses: tuple[Rectangle, ...]
     aspect: float | None = None
 
     def __len__(self) -> int:
         return len(self.shots)
 
     def svg(self) -> str:
-        """Return one SVG that plays by itself, without a script."""
+        """Return one SVG that plays by itself, without a script. Of a large picture it shows the
+        part around what happens."""
+        return self._playing(self._scene(follows=True))
+
+    def _playing(self, scene: Scene, *, on_page: bool = False) -> str:
         return playing(
-            self.strokes, len(self), self.size, seconds=self.seconds,
-            title=self.sentence, description=self.description, theme_name=self.theme,
-            aspect=self.aspect,
+            scene, seconds=self.seconds, title=self.sentence, description=self.description,
+            theme_name=self.theme, on_page=on_page,
         )  # fmt: skip
+
+    def _scene(self, *, follows: bool) -> Scene:
+        # who chose the shape of a slide sees all of it
+        camera = follow(self.focuses, self.size) if follows and self.aspect is None else None
+        width, height = self.size if camera is None else camera[:2]
+        width = max(width, min(subtitle_width(self.shots), WIDTH))
+        below = tuple(subtitles(self.shots, height, width))
+        size = (width, height + SUBTITLE_ROOM)
+        return Scene(self.strokes, below, len(self), size, camera, self.aspect)
 
     def frame(self, number: int) -> str:
         """Return frame ``number`` as SVG. Frames count from 0, negative numbers from the end."""
+        return self._still(self._scene(follows=False), number)
+
+    def _still(self, scene: Scene, number: int, *, plain: bool = False) -> str:
         shot = self.shots[number]
         return still(
-            self.strokes, number % len(self), self.size,
-            title=f"{self._title}: {shot.headline}", description=shot.detail,
-            theme_name=self.theme, aspect=self.aspect,
+            scene, number % len(self), title=f"{self._title}: {shot.headline}",
+            description=shot.detail, theme_name=self.theme, plain=plain,
         )  # fmt: skip
+
+    def gif(self) -> bytes:
+        """Return an animated GIF, which presentations play; it takes the extra ``png``.
+
+        Raises:
+            RendererUnavailable: the extra is not installed.
+        """
+        scene = self._scene(follows=True)
+        stills = (self._still(scene, number, plain=True) for number in range(len(self)))
+        return write_gif(stills, [*[self.seconds] * (len(self) - 1), self.seconds + HOLD])
 
     def html(self) -> str:
         """Return a self-contained page with the film, buttons and a scrubber."""
-        return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
+        svg = self._playing(self._scene(follows=False), on_page=True)
+        return write_film_page(
+            svg, self._said(), self._title, self.seconds, self.theme, self.focuses
+        )
 
     @property
     def sentence(self) -> str:
@@ -248,15 +284,18 @@ class Film:
         return [": ".join(part for part in shot[:2] if part) for shot in self.shots]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …).
+        """Write an ``.svg``, a ``.gif``, an ``.html``, or a directory of stills (``00.svg``,
+        ``01.svg`` …).
 
         Raises:
             CannotWrite: there is another file, which gradstep has not written.
         """
         path = Path(path)
         require_place_of_film(path)
-        if path.suffix.lower() == ".svg":
-            return write_atomically(path, self.svg().encode())
+        suffix = path.suffix.lower()
+        if suffix in (".svg", ".gif"):
+            data = self.svg().encode() if suffix == ".svg" else self.gif()
+            return write_atomically(path, data)
         if path.suffix:
             return write_atomically(path, self.html().encode())
         path.mkdir(exist_ok=True)

@@ -74,7 +74,6 @@ def draw(
         yield Stroke(markup, start, last, 0)
     for box, place, box_times in zip(picture.boxes, layout.places, timeline.boxes, strict=True):
         yield from _box(box, place, box_times, timeline, last)
-    yield from _subtitles(layout, shots)
 
 
 def _ports(layout: Layout, timeline: Timeline) -> Iterator[tuple[str, int]]:
@@ -182,16 +181,27 @@ def _rings(place: Rectangle, corner: int, times: BoxTimeline) -> Iterator[Stroke
         yield Stroke(markup, frame, frame + 1, frame)
 
 
-def _subtitles(layout: Layout, shots: Sequence[Shot]) -> Iterator[Stroke]:
+def subtitles(shots: Sequence[Shot], top: float, width: float) -> Iterator[Stroke]:
     """Draw under the picture a bar that fills, what happens, and the numbers of it."""
-    top, width = layout.height, layout.width - 2 * theme.MARGIN
+    width -= 2 * theme.MARGIN
     step = width / len(shots)
     bar = Rectangle(theme.MARGIN, top, width, BAR_HEIGHT)
     yield _always(f'<g class="bar">{rectangle(bar, 1)}</g>', len(shots))
     for number, shot in enumerate(shots):
         done = Rectangle(theme.MARGIN + number * step, top, step, BAR_HEIGHT)
         yield Stroke(f'<g class="bar now">{rectangle(done, 1)}</g>', number, len(shots), number)
-        lines = text_at(theme.MARGIN, top + 22, shot.headline, "h")
+        headline = _cut(shot.headline, theme.TEXT_SIZE, width)
+        lines = text_at(theme.MARGIN, top + 22, headline, "h")
         if shot.detail:
-            lines += text_at(theme.MARGIN, top + 39, shot.detail, "m")
+            detail = _cut(shot.detail, theme.MUTED_SIZE, width)
+            lines += text_at(theme.MARGIN, top + 39, detail, "m")
         yield Stroke(lines, number, number + 1, number)
+
+
+def _cut(text: str, size: float, room: float) -> str:
+    """Return as much of a text as there is room for."""
+    if text_width(text, size) <= room:
+        return text
+    while text and text_width(text + "…", size) > room:
+        text = text[:-1]
+    return text.rstrip() + "…"

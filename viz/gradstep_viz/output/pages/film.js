@@ -1,11 +1,13 @@
 // The style sheet of the film says what is seen when; this only sets the time.
 "use strict";
-const { shots, milliseconds } = JSON.parse(document.getElementById("data").textContent);
+const { shots, milliseconds, places, legible } = JSON.parse(document.getElementById("data").textContent);
 const animations = document.getAnimations();
 const [first, back, play, next, last, slider, speed, size, said] =
   ["first", "back", "play", "next", "last", "slider", "speed", "size", "said"]
     .map(id => document.getElementById(id));
 const main = document.querySelector("main");
+const svg = main.querySelector("svg");
+const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 let frame = 0;
 let timer = null;
 
@@ -17,8 +19,25 @@ function show(number) {
     const { delay, duration } = animation.effect.getTiming();
     animation.currentTime = delay + duration + (frame + 0.5) * milliseconds;
   }
+  look();
   slider.value = frame;
   said.textContent = `${frame + 1} / ${shots.length}  ${shots[frame]}`;
+}
+
+// How large the film is drawn.
+const scale = () => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+
+// Bring what happens into view, as a camera that follows it.
+function look() {
+  const [x, y, width, height] = places[frame].map(number => number * scale());
+  const behavior = still ? "instant" : "smooth";
+  const within = (start, end, low, high) => start >= low + 20 && end <= high - 20;
+  if (!within(x, x + width, main.scrollLeft, main.scrollLeft + main.clientWidth))
+    main.scrollTo({ left: x + width / 2 - main.clientWidth / 2, behavior });
+  const top = svg.getBoundingClientRect().top + scrollY + y;
+  const bottom = scrollY + innerHeight - document.querySelector("nav").offsetHeight;
+  if (!within(top, top + height, scrollY, bottom))
+    scrollTo({ top: top + height / 2 - (bottom - scrollY) / 2, behavior });
 }
 
 function pause() {
@@ -59,6 +78,7 @@ speed.onchange = () => {
 function fit(whole) {
   main.classList.toggle("fitted", whole);
   size.textContent = whole ? "Full size" : "Fit";
+  look();
 }
 
 size.onclick = () => fit(!main.classList.contains("fitted"));
@@ -76,6 +96,8 @@ document.addEventListener("keydown", event => {
 if (animations.length) {
   document.querySelector("nav").hidden = false;
   fit(true);
+  if (scale() < legible) fit(false);
   show(0);
-  start();
+  if (still) pause();
+  else start();
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -14,6 +15,9 @@ from typing import Any, NamedTuple
 from gradstep.graph.model import Half
 from gradstep_viz import theme
 from gradstep_viz.output.svg import escape
+
+PACKED = 60_000
+"""Bytes of data from which on a page has them packed."""
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -89,6 +93,15 @@ def write_page(
     )
 
 
+def packed(data: Any) -> Any:
+    """Return data of some size as a string that takes less room: deflated, in base64; others as
+    they are."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode()
+    if len(text) < PACKED:
+        return data
+    return base64.b64encode(zlib.compress(text, 9, wbits=-15)).decode()
+
+
 def _policy(*scripts: str) -> str:
     """Allow these scripts only, styles, and nothing from elsewhere."""
     digests = [hashlib.sha256(f"\n{script}".encode()).digest() for script in scripts]
@@ -129,13 +142,19 @@ _CONTROLS = """\
 </nav>"""
 
 
+LEAST_TEXT = 10  # pixels, of the smallest text of a film
+
+
 def write_film_page(
-    svg: str, said: Sequence[str], title: str, seconds: float, theme_name: str = "auto"
-) -> str:
-    """Write the page; ``svg`` is the playing film, ``said`` what each of its frames tells, and
-    ``seconds`` how long each lasts."""
+    svg: str, said: Sequence[str], title: str, seconds: float, theme_name: str,
+    focuses: Sequence[tuple[float, float, float, float]],
+) -> str:  # fmt: skip
+    """Write the page; ``svg`` is the playing film, ``said`` what each of its frames tells,
+    ``seconds`` how long each lasts, and ``focuses`` where each of them has something to see."""
     body = ("<main>", f"{svg}</main>", _CONTROLS.format(last=len(said) - 1))
-    data = {"shots": list(said), "milliseconds": 1000 * seconds}
+    places = [[round(number) for number in place] for place in focuses]
+    data = {"shots": list(said), "milliseconds": 1000 * seconds, "places": places}
+    data["legible"] = LEAST_TEXT / theme.MUTED_SIZE
     return write_page("film", body, data, title, theme_name)
 
 
