@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from xml.etree import ElementTree
 
 import pytest
 
 import autograd_core as torch
 import gradstep
-from gradstep import scope, trace
+from gradstep import Session, scope, trace
+from gradstep_viz.films.recording import record
 from gradstep_viz.picture.model import VIEWS
 from tests.viz import sample_graphs, test_common_module
 from tests.viz.test_comparison import drawn, graph
@@ -150,6 +153,46 @@ def test_the_film_stops_where_the_slider_is_put(browse, loss):
     said, button, log, add = browse(gradstep.film(loss).html(), script)
     assert said.startswith("3 / 10  log runs")
     assert (button, log, add) == ("Play", True, False)
+
+
+@pytest.fixture
+def no_motion(browser):
+    features = [{"name": "prefers-reduced-motion", "value": "reduce"}]
+    browser.ask("Emulation.setEmulatedMedia", features=features)
+    yield
+    browser.ask("Emulation.setEmulatedMedia", features=[])
+
+
+@pytest.mark.usefixtures("no_motion")
+def test_the_keys_step_through_a_film_for_who_wants_no_motion(browse, loss):
+    script = """
+    const press = key => document.dispatchEvent(new KeyboardEvent("keydown", { key }));
+    const before = [document.querySelector("nav").hidden, frame, timer];
+    press("ArrowRight");
+    press("ArrowRight");
+    return [...before, said.textContent.slice(0, 16)];
+    """
+    shown = browse(gradstep.film(loss).html(), script)
+    assert shown == [False, 0, None, "3 / 10  log runs"]
+
+
+@pytest.mark.usefixtures("no_motion")  # so that it does not have to be waited for
+def test_the_page_of_a_large_film_follows_what_runs(browse, layers):
+    script = """
+    const places = [];
+    for (let number = 0; number < shots.length; number += 5) {
+      go(number);
+      const ring = [...document.querySelectorAll("main .ring")].find(one =>
+        getComputedStyle(one.parentElement).opacity > 0);
+      const { left, right, top, bottom } = (ring ?? svg).getBoundingClientRect();
+      if (ring) places.push([left >= 0, right <= innerWidth, top >= 0, bottom <= innerHeight]);
+    }
+    return [scale(), places];
+    """
+    factor, places = browse(gradstep.film(layers).html(), script)
+    assert factor >= 10 / 10.5
+    assert len(places) >= 3
+    assert all(all(place) for place in places)
 
 
 @pytest.fixture(scope="module")
@@ -306,7 +349,7 @@ def test_search_finds_parameters_and_what_is_folded_and_offers_to_open_it(browse
     script = f"""
     {type_in("blocks.17")}
     const said = found.textContent;
-    {press("Enter", "search")}
+    select(matches[0]);
     const inside = [...detail.querySelectorAll("li")].map(item => item.textContent);
     const title = detail.querySelector("h2").textContent;
     {type_in("blocks.0")}
@@ -323,7 +366,10 @@ def test_search_finds_parameters_and_what_is_folded_and_offers_to_open_it(browse
 
 def pictures_of(page):
     """Return what the page knows of its pictures."""
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    if isinstance(data, str):
+        data = json.loads(zlib.decompress(base64.b64decode(data), -15))
+    return data
 
 
 def test_every_group_opens_at_every_level(monkeypatch):
@@ -370,7 +416,7 @@ def test_a_name_that_is_found_inside_leads_to_the_picture_that_shows_it(browse, 
     script = f"""
     {type_in("blocks.20/relu:1")}
     const said = found.textContent;
-    {press("Enter", "search")}
+    select(matches[0]);
     const group = boxes[selected].title;
     [...detail.querySelectorAll("button")].find(one => one.textContent === search.value).click();
     return [said, group, shown > 0, addressOf(boxes[selected]), isSeen(nodes[selected])];
@@ -839,3 +885,136 @@ def test_a_page_of_two_graphs_selects_the_same_in_both(browse):
         ["TanhBackward0", "ReluBackward0"], ["SinBackward0", "SinBackward0"], [None, None],
         ["tanh", "relu"], "1 of 1: changed tanh:1 relu:1: op tanh → relu",
     ]  # fmt: skip
+
+
+ASKED = """
+const ask = text => { search.value = text; search.dispatchEvent(new Event("input")); };
+"""
+
+
+def test_enter_opens_the_group_that_contains_what_was_found(browse, folded_page):
+    script = f"""{ASKED}
+    ask("layers.17.inner");
+    const before = found.textContent;
+    {press("Enter", "search")}
+    return [before, pictures[shown].name, boxes.map(box => box.title + box.tooltip).join(" ")];
+    """
+    before, name, texts = browse(folded_page, script)
+    assert before == "1 found"
+    assert name.startswith("layers.")
+    assert "tanh" in texts
+
+
+def test_words_all_have_to_hold_and_quotation_marks_join_them(browse, page):
+    script = f"""{ASKED}
+    const counts = [];
+    for (const text of ["logbackward0 #2", "#2 logbackward0", "logbackward0 nothing", '"as #2"',
+                        '"#2 as"']) {{
+      ask(text);
+      counts.push(matches.length);
+    }}
+    return counts;
+    """
+    one, turned, none, joined, wrong = browse(page, script)
+    assert (one, turned, none, joined, wrong) == (1, 1, 0, 1, 0)
+
+
+def test_a_number_matches_the_row_of_a_parameter(browse):
+    with trace():
+        weight, x = torch.full((4, 4), 3.0, requires_grad=True), torch.ones(4, 4)
+        loss = (x @ weight).sum() * 0.001
+    session = Session(loss, names={"weight": weight})
+    session.do("continue")
+    page = gradstep.render(record(session, "both").after, format="html", leaves=False).text
+    script = f"""{ASKED}
+    ask("rms<0.005 weight.grad");
+    const rowsOf = ({{ chips, rows }}) => [chips ?? [], rows ?? []];
+    return [matches.map(number => boxes[number].chips ?? []), boxes.map(rowsOf)];
+    """
+    chips, rows = browse(page, script)
+    assert ["weight.grad"] in chips
+    assert any(row[0] for _, box in rows for row in box)
+
+
+def test_lines_and_labels_fade_with_their_boxes(browse, page):
+    script = f"""{ASKED}
+    const faded = () => [svg.querySelectorAll(".edge.faded").length,
+                         svg.querySelectorAll(".label.faded").length];
+    const counts = [faded()];
+    ask("mulbackward0");
+    counts.push(faded());
+    const seen = getComputedStyle(svg.querySelector(".edge.faded")).opacity;
+    ask("");
+    counts.push(faded());
+    return [...counts, seen, svg.querySelectorAll(".edge").length];
+    """
+    none, faded, after, opacity, edges = browse(page, script)
+    assert none == after == [0, 0]
+    assert faded[0] == edges
+    assert faded[1] > 0
+    assert float(opacity) < 0.5
+
+
+def test_the_tree_has_the_order_of_the_program(browse):
+    with trace():
+        x = torch.ones(3, requires_grad=True)
+        for name in ("stem", "blocks.2", "blocks.10", "a_head"):
+            with scope(name):
+                x = torch.tanh(x * 2)
+        loss = x.sum()
+    for view in ("forward", "backward", "both"):
+        page = gradstep.render(loss, format="html", view=view, max_boxes=40).text
+        modules = browse(page, "return [...modules];")
+        assert modules == ["stem", "blocks", "blocks.2", "blocks.10", "a_head"], view
+
+
+def test_a_round_of_a_loop_is_gone_to_by_its_name(browse):
+    with trace():
+        h = torch.ones(3, requires_grad=True)
+        for _ in range(60):
+            h = torch.tanh(h * 2)
+        loss = h.sum()
+    page = gradstep.render(loss, format="html", view="backward").text
+    script = f"""{ASKED}
+    const label = boxes.find(({{ title }}) => title.includes(" … ")).title.replace(/\\d.*/, "");
+    ask(`${{label}}37`);
+    const before = found.textContent;
+    {press("Enter", "search")}
+    const texts = [before, found.textContent, pictures[shown].name];
+    open(0, "");
+    location.hash = `#${{label}}41`;
+    follow();
+    return [...texts, found.textContent, roundOf(`${{label}}4000`), label];
+    """
+    before, said, name, linked, none, label = browse(page, script)
+    assert "(Enter opens it)" in before
+    assert said.endswith(f"which {label}37 is built like")
+    assert name.startswith(label)
+    assert linked.endswith(f"which {label}41 is built like")
+    assert none is None
+
+
+def test_data_of_some_size_are_packed_and_read_again(browse, blocks_page, monkeypatch):
+    assert 'id="data">"' in blocks_page
+    monkeypatch.setattr("gradstep_viz.output.pages.frame.PACKED", 1 << 40)
+    plain = gradstep.render(sample_graphs.residual(24), format="html").text
+    assert len(plain) > 2 * len(blocks_page)
+    assert pictures_of(plain) == pictures_of(blocks_page)
+    script = (
+        "return JSON.stringify(pictures.map(({ name, boxes, lines }) => [name, boxes, lines]));"
+    )
+    assert browse(plain, script) == browse(blocks_page, script)
+
+
+@pytest.mark.parametrize("level", [0, 1, 9])
+@pytest.mark.parametrize("fixed", [False, True])
+def test_what_was_deflated_is_inflated(browse, page, level, fixed):
+    text = "".join(f"{place * place} ä {'=' * (place % 300)}\n" for place in range(700))
+    strategy = zlib.Z_FIXED if fixed else zlib.Z_DEFAULT_STRATEGY
+    deflate = zlib.compressobj(level, zlib.DEFLATED, -15, 9, strategy)
+    data = base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
+    script = f"""
+    const bytes = Uint8Array.from(atob("{data}"), letter => letter.charCodeAt(0));
+    return new TextDecoder().decode(inflate(bytes));
+    """
+    assert browse(page, script) == text

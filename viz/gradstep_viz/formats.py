@@ -28,7 +28,7 @@ from gradstep_viz.options import RenderOptions
 from gradstep_viz.output.dot import write_dot
 from gradstep_viz.output.mermaid import write_mermaid
 from gradstep_viz.output.pages import write_graph_page
-from gradstep_viz.output.pages.contents import contents_of
+from gradstep_viz.output.pages.contents import contents_of, modules_in_order
 from gradstep_viz.output.pages.expansion import Drawn, pictures_within
 from gradstep_viz.output.pages.measures import measures_of
 from gradstep_viz.output.renderers import Renderer, all_failed
@@ -213,8 +213,8 @@ def _html(drawing: Drawing) -> bytes:
     with collector_paused():
         pages = pictures_within(draw, draw_inside, len(drawing.graph))
     contents = contents_of(composed.graph, drawing.graph, composed.picture)
-    modules = dict.fromkeys(filter(None, drawing.graph.scopes))
-    return write_graph_page(pages, options.theme, contents, tuple(modules)).encode()
+    modules = modules_in_order(drawing.graph)
+    return write_graph_page(pages, options.theme, contents, modules).encode()
 
 
 def _json(drawing: Drawing) -> bytes:

@@ -49,6 +49,19 @@ def contents_of(small: Graph | None, graph: Graph, picture: Picture) -> dict[int
     return contents
 
 
+def modules_in_order(graph: Graph) -> list[str]:
+    """Return the modules in the order in which the program runs them first: that in which the
+    backward pass leaves them last, where it tells."""
+    last: dict[str, int] = {}
+    for id, scope in enumerate(graph.scopes):
+        if scope:
+            order = graph.orders.get(graph.pairs.get(id, id), -1)
+            last[scope] = max(order, last.get(scope, -1))
+    if not any(order >= 0 for order in last.values()):
+        return list(last)
+    return sorted(last, key=lambda scope: -last[scope])
+
+
 def _contents(graph: Graph, members: Sequence[int]) -> Contents:
     modules: dict[str, int] = {}
     for id in members:

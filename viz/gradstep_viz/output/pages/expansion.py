@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from gradstep.graph.folding import Item
-from gradstep_viz.output.pages.measures import Measures
+from gradstep_viz.output.pages.measures import BoxMeasures
 from gradstep_viz.picture.geometry import Layout
 from gradstep_viz.picture.model import Picture
 
@@ -39,7 +39,7 @@ class PagePicture(NamedTuple):
     parent: int
     opens: dict[int, int]
     alike: set[int]
-    measures: Sequence[Measures]
+    measures: Sequence[BoxMeasures]
 
 
 class Drawn(NamedTuple):
@@ -49,7 +49,7 @@ class Drawn(NamedTuple):
     layout: Layout
     svg: str
     items: Mapping[int, Item]
-    measures: Sequence[Measures]
+    measures: Sequence[BoxMeasures]
 
     def on_page(self, name: str = "", parent: int = -1) -> PagePicture:
         """Return it as a picture of a page, which opens nothing yet."""

@@ -1,5 +1,92 @@
 "use strict";
-const pictures = JSON.parse(document.getElementById("data").textContent);
+
+// Data of some size are a string: deflated (RFC 1951), in base64.
+
+function inflate(bytes) {
+  let at = 0, out = new Uint8Array(bytes.length * 16), size = 0;
+  const bits = count => {
+    let value = 0;
+    for (let bit = 0; bit < count; bit++, at++) value |= ((bytes[at >> 3] >> (at & 7)) & 1) << bit;
+    return value;
+  };
+  const put = byte => {
+    if (size === out.length) {
+      const larger = new Uint8Array(2 * size);
+      larger.set(out);
+      out = larger;
+    }
+    out[size++] = byte;
+  };
+  // the symbols of a code by the lengths of their words, which say all of it
+  const codeOf = lengths => {
+    const counts = new Uint16Array(16);
+    for (const length of lengths) if (length) counts[length]++;
+    const symbols = [...lengths.keys()].filter(symbol => lengths[symbol])
+      .sort((one, other) => lengths[one] - lengths[other] || one - other);
+    return { counts, symbols };
+  };
+  const next = ({ counts, symbols }) => {
+    let word = 0, first = 0, index = 0;
+    for (let length = 1; ; length++) {
+      word |= bits(1);
+      const count = counts[length];
+      if (word - first < count) return symbols[index + word - first];
+      index += count;
+      first = (first + count) << 1;
+      word <<= 1;
+    }
+  };
+  const copy = (distance, length) => {
+    for (; length > 0; length--) put(out[size - distance]);
+  };
+  const readCodes = () => {
+    const [literals, distances, count] = [bits(5) + 257, bits(5) + 1, bits(4) + 4];
+    const order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+    const own = new Array(19).fill(0), lengths = [];
+    for (const symbol of order.slice(0, count)) own[symbol] = bits(3);
+    const code = codeOf(own);
+    while (lengths.length < literals + distances) {
+      const symbol = next(code);
+      const [value, times] = symbol < 16 ? [symbol, 1] : symbol === 16 ? [lengths.at(-1), 3 + bits(2)]
+        : symbol === 17 ? [0, 3 + bits(3)] : [0, 11 + bits(7)];
+      for (let time = 0; time < times; time++) lengths.push(value);
+    }
+    return [codeOf(lengths.slice(0, literals)), codeOf(lengths.slice(literals))];
+  };
+  const fixed = () => [
+    codeOf(Array.from({ length: 288 }, (_, symbol) =>
+      symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8)),
+    codeOf(new Array(30).fill(5)),
+  ];
+  for (let isLast = false; !isLast;) {
+    isLast = Boolean(bits(1));
+    const kind = bits(2);
+    if (!kind) {
+      at = (at + 7) & ~7;
+      const length = bits(16);
+      at += 16; // the length once more
+      for (let byte = 0; byte < length; byte++) put(bits(8));
+      continue;
+    }
+    const [literals, distances] = kind === 1 ? fixed() : readCodes();
+    for (let symbol; (symbol = next(literals)) !== 256;) {
+      if (symbol < 256) { put(symbol); continue; }
+      symbol -= 257;
+      const more = symbol < 8 || symbol === 28 ? 0 : (symbol >> 2) - 1;
+      const length = symbol === 28 ? 258 : symbol < 8 ? 3 + symbol
+        : 3 + ((4 + (symbol & 3)) << more) + bits(more);
+      const far = next(distances), extra = far < 4 ? 0 : (far >> 1) - 1;
+      copy(far < 4 ? 1 + far : 1 + ((2 + (far & 1)) << extra) + bits(extra), length);
+    }
+  }
+  return out.subarray(0, size);
+}
+
+let pictures = JSON.parse(document.getElementById("data").textContent);
+if (typeof pictures === "string") {
+  const bytes = Uint8Array.from(atob(pictures), letter => letter.charCodeAt(0));
+  pictures = JSON.parse(new TextDecoder().decode(inflate(bytes)));
+}
 const main = document.querySelector("main");
 const sections = [...main.querySelectorAll("section")];
 const get = id => document.getElementById(id);
@@ -365,7 +452,7 @@ function selectAddress(wanted, isTold = false, half = "") {
     return select(findIn(pictures[number]), isTold);
   }
   if (isTold) select(null, true);
-  else if (!openModule(wanted)) found.textContent = `nothing here is called '${wanted}'`;
+  else if (!openModule(wanted) && !openRound(wanted)) found.textContent = `nothing here is called '${wanted}'`;
 }
 
 // Within a page of two graphs, the other one selects the same.
@@ -452,8 +539,7 @@ function drawTrail() {
 // The modules, in a tree beside the picture: each opens in one step.
 
 const modules = new Set(pictures[0].modules
-  .flatMap(path => path.split(".").map((_, index, parts) => parts.slice(0, index + 1).join(".")))
-  .sort((one, other) => one.localeCompare(other, "en", { numeric: true })));
+  .flatMap(path => path.split(".").map((_, index, parts) => parts.slice(0, index + 1).join("."))));
 
 // The picture that a group of this name opens.
 let groups;
@@ -547,7 +633,8 @@ function insideOf(box) {
 const isPartial = pictures[0].boxes.some(box => box.partial);
 const PARTLY = " (too many ops to search in groups: open one)";
 
-// A query is words that all have to hold: text, op:addmm, or a number as in rms>0.1.
+// A query is words that all have to hold: text, op:addmm, or a number as in rms>0.1, which may be
+// that of a row in the box.
 const NUMBERS = ["rms", "time", "bytes", "params", "elements", "order"];
 const COMPARISON = new RegExp(`^(${NUMBERS.join("|")})([<>]=?|=)([\\d.e+-]+)$`);
 const COMPARED = {
@@ -558,18 +645,44 @@ const opOf = name => name.replace(/:\d+$/, "").split("/").pop().toLowerCase();
 
 function condition(word) {
   const [, name, sign, number] = COMPARISON.exec(word) ?? [];
-  if (name) return ({ measures }) => {
-    const value = measures?.[NUMBERS.indexOf(name)];
+  if (name) return ({ measures, rows }) => [measures, ...rows ?? []].some(known => {
+    const value = known?.[NUMBERS.indexOf(name)];
     return value != null && COMPARED[sign](value, Number(number));
-  };
+  });
   if (!word.startsWith("op:")) return box => textOf(box).includes(word);
   return box => [addressOf(box), ...insideOf(box)].some(name => opOf(name) === word.slice(3));
 }
 
-function conditions() {
-  const words = wantedText().split(/\s+/);
-  const isQuery = words.some(word => word.startsWith("op:") || COMPARISON.test(word));
-  return (isQuery ? words : [wantedText()]).map(condition);
+// What stands in quotation marks is one word.
+const wordsOf = text => (text.match(/"[^"]+"|[^\s"]+/g) ?? []).map(word => word.replaceAll('"', ""));
+const conditions = () => wordsOf(wantedText()).map(condition);
+
+// One of the rounds that a box stands for, as in "i = 1,234", and where that box is.
+function roundOf(text) {
+  const [, label, digits] = /^(.*\D)\s*(\d[\d,]*)$/.exec(text.trim().toLowerCase()) ?? [];
+  if (!digits) return null;
+  const plain = name => name.replace(/\s/g, "").toLowerCase();
+  const count = number => Number(number.replaceAll(",", ""));
+  const holds = ({ title }) => {
+    const [, name, first, last] = /^(.*\D)(\d[\d,]*) … (\d[\d,]*)$/.exec(title) ?? [];
+    return name && plain(name) === plain(label)
+      && count(first) <= count(digits) && count(digits) <= count(last);
+  };
+  const findIn = ({ boxes }) => boxes.findIndex(holds);
+  if (boxes.some(({ title }) => plain(title) === plain(text))) return null; // it has its own box
+  const number = findIn(pictures[shown]) >= 0 ? shown : pictures.findIndex(one => findIn(one) >= 0);
+  return number < 0 ? null : { number, index: findIn(pictures[number]) };
+}
+
+function openRound(text) {
+  const round = roundOf(text);
+  if (!round) return false;
+  if (round.number !== shown) open(round.number, "");
+  const { title, name, opens } = boxes[round.index];
+  if (opens == null) select(round.index);
+  else enter(opens, name);
+  found.textContent = opens == null ? `in ${title}` : `${name}, which ${text.trim()} is built like`;
+  return true;
 }
 
 function foundIn(picture, all = false) {
@@ -585,10 +698,25 @@ function seek() {
   const kept = new Set(matches);
   nodes.forEach((node, number) => node.classList.toggle("match", kept.has(number)));
   svg.classList.toggle("searching", Boolean(wanted));
+  fade(wanted ? kept : null);
   const other = matches.length ? -1 : elsewhere();
   const count = other >= 0 ? foundIn(pictures[other], true).length : matches.length;
-  found.textContent = !wanted ? "" : other < 0 ? `${count} found${isPartial ? PARTLY : ""}`
+  const round = wanted ? roundOf(wanted) : null;
+  found.textContent = !wanted ? ""
+    : round ? `in ${pictures[round.number].boxes[round.index].title} (Enter opens it)` : other < 0 ? `${count} found${isPartial ? PARTLY : ""}`
     : `0 here, ${count} in ${other === shown ? "the other half" : pictures[other].name || "the whole picture"}`;
+}
+
+// Lines between boxes that were not found fade, as these do, with their labels.
+function fade(kept) {
+  for (const part of svg.querySelectorAll(".faded")) part.classList.remove("faded");
+  if (!kept) return;
+  const labels = [...svg.querySelectorAll(":scope > .label")];
+  for (const [key, source, target, , label, placed] of lines) {
+    const text = label && placed ? labels.shift() : null;
+    if (kept.has(source) && kept.has(target)) continue;
+    for (const part of [drawn(key), text]) part?.classList.add("faded");
+  }
 }
 
 // The picture with a match: the one that is shown, in the other half, or the first one.
@@ -634,14 +762,45 @@ function insideFound(box) {
   return [make("h3", `found inside (${names.length})`), list];
 }
 
+// What was found inside of a closed box is shown where it is drawn, or what is built alike.
+function openInside(box) {
+  const words = wordsOf(wantedText()).filter(word => !word.startsWith("op:") && !COMPARISON.test(word));
+  const holds = text => words.every(word => text.toLowerCase().includes(word));
+  const name = holds(`${box.title}\n${box.tooltip}\n${(box.chips ?? []).join("\n")}`) ? null
+    : insideOf(box).find(holds);
+  if (!name) return false;
+  const place = placeOf(name);
+  if (place) {
+    open(place.number, "");
+    select(place.index);
+    return true;
+  }
+  const parts = name.split(/[./]/);
+  const around = parts.map((_, count) => parts.slice(0, parts.length - count).join("."));
+  const inner = around.find(path => modules.has(path));
+  if (inner && openModule(inner)) return true;
+  if (box.opens != null) enter(box.opens, box.name);
+  return box.opens != null;
+}
+
 function nextMatch(step) {
+  if (openRound(search.value)) return;
   if (!matches.length && elsewhere() >= 0) {
     const other = elsewhere();
     if (other !== shown) open(other, "");
     if (!matches.length) show("both");
   }
   if (!matches.length) return;
+  const before = selected;
   at = (at + step + matches.length) % matches.length;
+  const box = boxes[matches[at]];
+  // a box that was found alone opens when it is asked for again
+  if (openInside(box)) return;
+  if (box.opens != null && before === matches[at]) {
+    enter(box.opens, box.name);
+    if (!matches.length) return;
+    at = 0;
+  }
   found.textContent = `${at + 1} of ${matches.length}`;
   select(matches[at]);
   centre(nodes[matches[at]]);

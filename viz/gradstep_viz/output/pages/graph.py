@@ -13,7 +13,8 @@ from typing import Any, Final
 from gradstep.text import printable
 from gradstep_viz.output.pages.contents import Contents
 from gradstep_viz.output.pages.expansion import PagePicture
-from gradstep_viz.output.pages.frame import write_page
+from gradstep_viz.output.pages.frame import packed, write_page
+from gradstep_viz.output.pages.measures import Measures
 from gradstep_viz.output.svg import escape
 
 MANY: Final = 400
@@ -65,9 +66,11 @@ _BODY = """\
 
 _KEYS = {
     "/": "search names, ops, parameters and folded groups; also rms&gt;0.1, params&gt;1000, "
-    "bytes&gt;1e6, op:addmm, train.py:16, several of them at once",
+    "bytes&gt;1e6, op:addmm, train.py:16, &quot;two words&quot;; several at once, which all have "
+    "to hold; and a round of a loop: i = 1,234",
     "m": "show the tree of modules, each of which opens in one step",
     "n, N": "next match, previous match",
+    "Enter in the search": "next match; what is inside a closed group opens",
     "Tab": "go from box to box",
     "arrows": "follow the lines of a box",
     "Enter": "open a group, or show the details of a box",
@@ -107,7 +110,11 @@ def write_graph_page(
     for one, picture in zip(data, pictures, strict=True):
         for index in picture.alike:
             one["boxes"][index]["alike"] = pictures[picture.opens[index]].name
-    return write_page("graph", [body], data, title, theme_name)
+    return write_page("graph", [body], packed(data), title, theme_name)
+
+
+def _short(measures: Measures) -> list[float | None]:
+    return [size and float(f"{size:.3g}") for size in measures]
 
 
 def _data(one: PagePicture, contents: Mapping[int, Contents]) -> dict[str, Any]:
@@ -123,8 +130,11 @@ def _data(one: PagePicture, contents: Mapping[int, Contents]) -> dict[str, Any]:
         if number in contents:
             known["inside"], ops = contents[number]
             known |= {"partial": True} if ops is None else {"ops": ops}
-        if any(measured := one.measures[number]):
-            known["measures"] = [size and float(f"{size:.3g}") for size in measured]
+        of_box, of_rows = one.measures[number]
+        if any(of_box):
+            known["measures"] = _short(of_box)
+        if of_rows:
+            known["rows"] = [_short(row) for row in of_rows]
         boxes.append(known)
     return {
         "name": one.name,

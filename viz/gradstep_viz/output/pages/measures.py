@@ -25,7 +25,14 @@ class Measures(NamedTuple):
     order: int | None
 
 
-def measures_of(graph: Graph, picture: Picture) -> list[Measures]:
+class BoxMeasures(NamedTuple):
+    """What is known of a box, and of each row in it."""
+
+    box: Measures
+    rows: list[Measures]
+
+
+def measures_of(graph: Graph, picture: Picture) -> list[BoxMeasures]:
     """Return what is known of each box of ``picture``, which shows ``graph``."""
     arriving: dict[int, float] = {}
     for edge, stats in graph.edge_statistics.items():
@@ -34,7 +41,10 @@ def measures_of(graph: Graph, picture: Picture) -> list[Measures]:
             arriving[target] = max(stats.rms, arriving.get(target, 0.0))
     saved = saved_bytes_by(graph, range(len(graph)))
     return [
-        _measures(graph, node, chips, arriving, saved)
+        BoxMeasures(
+            _measures(graph, node, chips, arriving, saved),
+            [_measures(graph, chip.node, [chip], arriving, saved) for chip in chips],
+        )
         for node, chips in picture.boxes.rows("node", "chips")
     ]
 
@@ -58,7 +68,11 @@ def _measures(
         inside = [chip.node for chip in chips if graph.kinds[chip.node] in PARAMETER_KINDS]
         parameters = sum(prod(graph.shapes[id] or ()) for id in inside)
     shape, order = graph.shapes[node], graph.orders.get(backward)
+    gradient = arriving.get(backward)
+    if gradient is None and backward >= 0 and backward in graph.statistics:  # sums at nodes
+        rms = graph.statistics[backward].rms
+        gradient = rms if rms == rms else None
     return Measures(
-        arriving.get(backward), seconds, kept or None, parameters or None,
+        gradient, seconds, kept or None, parameters or None,
         None if shape is None else prod(shape), None if order is None else order + 1,
     )  # fmt: skip
