@@ -28,12 +28,14 @@ class Settings(NamedTuple):
     Attributes:
         ignore: codes of findings to leave out.
         theme: of pictures and the screen.
+        open: whether a browser opens the pictures that commands write.
         thresholds: numbers of rules.
         file: where it is set, as messages name it; "" where nothing is.
     """
 
     ignore: tuple[str, ...] = ()
     theme: str = "auto"
+    open: bool = False
     thresholds: Thresholds = Thresholds()
     file: str = ""
 
@@ -114,7 +116,7 @@ def _name_of(file: Path) -> str:
 
 
 def _settings(table: Mapping[str, Any], file: str) -> Settings:
-    _require_keys(table, ("ignore", "theme", "thresholds"), f"{file}: [tool.gradstep]")
+    _require_keys(table, ("ignore", "theme", "open", "thresholds"), f"{file}: [tool.gradstep]")
     ignore, theme = table.get("ignore", []), table.get("theme", "auto")
     if not isinstance(ignore, list) or not all(isinstance(code, str) for code in ignore):
         raise BadSettings(
@@ -125,8 +127,11 @@ def _settings(table: Mapping[str, Any], file: str) -> Settings:
             did_you_mean(str(theme), THEMES) or f"it is {', '.join(THEMES[:-1])} or {THEMES[-1]}"
         )
         raise BadSettings(f"{file}: theme is {theme!r}", remedy=remedy)
+    opens = table.get("open", False)
+    if not isinstance(opens, bool):
+        raise BadSettings(f"{file}: open is {opens!r}", remedy="it is true or false")
     numbers = dict(_numbers(table.get("thresholds", {}), file))
-    return Settings(tuple(ignore), theme, Thresholds(**numbers), file)
+    return Settings(tuple(ignore), theme, opens, Thresholds(**numbers), file)
 
 
 def _numbers(table: Any, file: str) -> Iterator[tuple[str, float]]:

@@ -64,7 +64,7 @@ def test_a_named_tensor_is_filmed_into_stills(film):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (("-o", "film.png", "train.py"), 2, "use a name that ends in .svg or .html"),
+        (("-o", "film.png", "train.py"), 2, "use a name that ends in .svg, .gif or .html"),
         (("--seconds", "soon", "train.py"), 2, "'soon' is not a number of seconds"),
         (("--call", "9", "train.py"), 3, "there is no call 9"),
         (("train.py:loss",), 3, "its graph was freed by an earlier backward pass"),

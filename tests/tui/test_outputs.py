@@ -192,6 +192,28 @@ def test_a_picture_is_opened_where_that_is_asked_for(
     assert ("but no browser opened" in capfd.readouterr().err) != can_open
 
 
+def test_a_program_may_have_its_pictures_opened_in_a_terminal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda place: opened.append(place) or True)
+    Path("pyproject.toml").write_text("[tool.gradstep]\nopen = true\n")
+    assert main(["render", "train.py"]) == 0  # nobody looks
+    monkeypatch.setattr("gradstep_tui.output.is_shown_on_terminal", lambda: True)
+    assert main(["render", "--no-open", "train.py"]) == 0
+    assert main(["render", "-o", "-", "train.py"]) == 0
+    assert main(["plot", "train.py"]) == 0  # in the terminal
+    assert not opened
+    assert main(["render", "train.py"]) == 0
+    assert len(opened) == 1
+
+
+def test_an_open_that_is_neither_true_nor_false_is_refused(capfd: Captured) -> None:
+    Path("pyproject.toml").write_text('[tool.gradstep]\nopen = "yes"\n')
+    assert main(["render", "train.py"]) == 2
+    assert "open is 'yes'; it is true or false" in capfd.readouterr().err
+
+
 def test_standard_output_is_not_opened(capfd: Captured) -> None:
     assert main(["render", "--open", "-o", "-", "train.py"]) == 2
     assert "--open needs a file" in capfd.readouterr().err

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
 
 from gradstep.guest.ranks import rank_and_size
+from gradstep_tui import output
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.options import Parser
 from gradstep_tui.output import say
@@ -150,7 +151,7 @@ def _add_settings(options: argparse.Namespace) -> None:
     Raises:
         BadSettings: a key or a value there is wrong.
     """
-    names = vars(options).keys() & {"theme", "thresholds"}
+    names = vars(options).keys() & {"theme", "thresholds", "opens"}
     if not names:
         return
     # late: other commands, and --help, need not wait
@@ -160,6 +161,8 @@ def _add_settings(options: argparse.Namespace) -> None:
     settings = settings_for(script[0] if script else "")
     if "theme" in names:
         options.theme = options.theme or settings.theme
+    if "opens" in names and options.opens is None:  # nobody looks where no terminal is
+        options.opens = "set" if settings.open and output.is_shown_on_terminal() else ""
     if "thresholds" in names:
         options.ignore = [*settings.ignored(), *options.ignore]
         options.thresholds = settings.thresholds

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gradstep.user_files import is_same_file
 from gradstep_tui.errors import ExitCode, Failure
 from gradstep_tui.output import flush, show_bytes
 from gradstep_tui.ranks import file_of_rank
+
+Opens = Literal["", "asked", "set"]
+"""Whether a browser opens a file: ``asked`` for by an option, or ``set`` by the program."""
 
 
 def writable(path: Path) -> Path:
@@ -48,13 +51,13 @@ class Destination(NamedTuple):
     """What ``-o`` names: a file, or standard output.
 
     It is made before a script runs: that may take long, and change the directory. ``path`` is None
-    for standard output, and in a process of a job that leaves the file to another one. ``opens``
-    asks for a browser that shows the file.
+    for standard output, and in a process of a job that leaves the file to another one. A browser
+    ``opens`` the file where that is asked for, or set.
     """
 
     name: str
     path: Path | None = None
-    opens: bool = False
+    opens: Opens = ""
 
     @classmethod
     def of(
@@ -64,7 +67,7 @@ class Destination(NamedTuple):
         saves: bool,
         inputs: Iterable[Path],
         resolve: Callable[[Path], Path],
-        opens: bool = False,
+        opens: Opens = "",
     ) -> Destination:
         """Return where ``name`` is in this process, which ``saves`` its output or leaves it to
         another one.
@@ -78,7 +81,7 @@ class Destination(NamedTuple):
                 to be opened.
         """
         if name == "-":
-            if opens:
+            if opens == "asked":
                 raise Failure("--open needs a file; name one with -o", ExitCode.USAGE)
             return cls("-")
         path = file_of_rank(Path(name), on_rank)
@@ -106,8 +109,12 @@ class Destination(NamedTuple):
 
 
 def add_open_option(add: Callable[..., object]) -> None:
-    """Add ``--open`` to a command that writes a file to look at."""
-    add("--open", dest="opens", action="store_true", help="open the file in a browser")
+    """Add ``--open`` to a command that writes a file to look at; without it, the settings of the
+    program say whether it opens."""
+    add("--open", dest="opens", action="store_const", const="asked",
+        help="open the file in a browser")  # fmt: skip
+    add("--no-open", dest="opens", action="store_const", const="",
+        help="do not, even if [tool.gradstep] has open = true")  # fmt: skip
 
 
 def _shown_in_browser(path: Path) -> bool:

@@ -100,7 +100,7 @@ def run(options: argparse.Namespace) -> int:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
     stem = picture_name(recording) if recording else target.stem if target else ""
-    is_asked_for_file = options.output or options.format or options.opens
+    is_asked_for_file = options.output or options.format or options.opens == "asked"
     if not is_asked_for_file and output.is_shown_on_terminal():
         options.output, options.format = "-", "txt"
     name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"

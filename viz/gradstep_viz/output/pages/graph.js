@@ -660,7 +660,7 @@ const conditions = () => wordsOf(wantedText()).map(condition);
 // One of the rounds that a box stands for, as in "i = 1,234", and where that box is.
 function roundOf(text) {
   const [, label, digits] = /^(.*\D)\s*(\d[\d,]*)$/.exec(text.trim().toLowerCase()) ?? [];
-  if (!digits) return null;
+  if (!digits || modules.has(text.trim())) return null;
   const plain = name => name.replace(/\s/g, "").toLowerCase();
   const count = number => Number(number.replaceAll(",", ""));
   const holds = ({ title }) => {
