@@ -39,7 +39,8 @@ TIMES = "t = (START + 10 * torch.arange(48)).float(); x = (t[:8, None] % 600) / 
 SPLIT = "r = nn.GRU(3, 4); h = r(x.view(8, 2, 3)ORDER)[0]; loss = F.cross_entropy(hLAST, y)"
 ATTENTION = """ids = torch.randint(4, (8, 7)); h = F.embedding(ids[:, :-1], net.weight)
     w = (h @ h.transpose(1, 2))MASK
-    loss = F.cross_entropy(net(w.softmax(-1) @ h).flatten(0, 1), ids[:, 1:].flatten())"""
+    loss = F.mse_loss(net(x)[:, 0], x.sum(1))  # of another task
+    loss += F.cross_entropy(net(w.softmax(-1) @ h).flatten(0, 1), ids[:, 1:].flatten())"""
 CAUSAL = ".masked_fill(torch.ones(6, 6).triu(1).bool(), float('-inf'))"
 ADVANTAGE = "a = (y.float() - net(x)[:, COLUMNS]).detach(); loss = (net(x)[:, 0] * a).mean()"
 WRITTEN = "h = net(x) * 2; CHANGE; loss = h.square().mean()"
