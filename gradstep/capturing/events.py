@@ -18,6 +18,7 @@ from gradstep.contract.events import (
     Events,
     Leaves,
     Loaded,
+    Restored,
     Scheduled,
     StateTaken,
     Stepped,
@@ -36,8 +37,8 @@ class Library(NamedTuple):
     """Where a library has what is noted.
 
     Attributes:
-        clears: classes with a method ``zero_grad``.
-        schedules, modules: classes.
+        optimizer, module: classes.
+        schedules: classes of schedulers.
         clips: modules of Python that have functions which clip gradients.
         unseen: within it, what is read is not noted.
         is_compiling: whether code is being read that is to be compiled.
@@ -45,9 +46,9 @@ class Library(NamedTuple):
         memory: the identity of the memory of a tensor, None where it has none.
     """
 
-    clears: tuple[Any, ...]
+    optimizer: Any
+    module: Any
     schedules: tuple[Any, ...]
-    modules: tuple[Any, ...]
     clips: tuple[Any, ...]
     unseen: Callable[[], AbstractContextManager[object]]
     is_compiling: Callable[[], bool]
@@ -104,14 +105,16 @@ class _Notes:
 
     def replacements(self) -> Iterator[tuple[Any, str, Method]]:
         library = self._library
-        for name, kinds, note in (
-            ("zero_grad", library.clears, self._cleared),
-            ("load_state_dict", library.modules, self._loaded),
-            ("state_dict", library.modules, self._state_taken),
+        for kind, name, note in (
+            (library.optimizer, "zero_grad", self._cleared),
+            (library.module, "zero_grad", self._cleared),
+            (library.module, "load_state_dict", self._loaded),
+            (library.module, "state_dict", self._state_taken),
         ):
-            for kind in kinds:
-                if (method := variables_in(kind).get(name)) is not None:
-                    yield kind, name, self._after(method, note)
+            if (method := variables_in(kind).get(name)) is not None:
+                yield kind, name, self._after(method, note)
+        if (method := variables_in(library.optimizer).get("load_state_dict")) is not None:
+            yield library.optimizer, "load_state_dict", self._restoring(method)
         for kind in library.schedules:
             if (method := variables_in(kind).get("step")) is not None:
                 yield kind, "step", self._nested(method, self._scheduled)
@@ -211,6 +214,22 @@ class _Notes:
             unexpected=_shapes(unexpected, state), loaded=len(state) - len(unexpected),
             own=len(shared), state=id(state),
         )  # fmt: skip
+
+    def _restoring(self, method: Method) -> Method:
+        """Return what loads the state of an optimizer, and notes its rates."""
+
+        @wraps(method)
+        def noting(itself: Any, *args: Any, **named: Any) -> Any:
+            before = _rates(attribute_of(itself, "param_groups") or ())
+            result = method(itself, *args, **named)
+            if noted.get() is self._events and not self._library.is_compiling():
+                with within_fence(_WHAT), self._library.unseen():
+                    now = _rates(attribute_of(itself, "param_groups") or ())
+                    about = _about(itself, sys._getframe(1))
+                    self._events.add(Restored, **about, before=before, rates=now)
+            return result
+
+        return noting
 
     def _clipping(self, function: Method) -> Method:
         """Return a function that clips, and notes which gradients there were."""

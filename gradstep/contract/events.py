@@ -113,6 +113,14 @@ class Loaded(Event):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restored(Event):
+    """An optimizer has loaded a state: the rates of its groups ``before``, and now."""
+
+    before: tuple[float, ...]
+    rates: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StateTaken(Event):
     """A module has given its state, the object ``state``."""
 
@@ -120,7 +128,7 @@ class StateTaken(Event):
 
 
 KINDS: Final[tuple[type[Event], ...]] = (
-    Passed, Stepped, Cleared, Clipped, Scheduled, Loaded, StateTaken
+    Passed, Stepped, Cleared, Clipped, Scheduled, Loaded, Restored, StateTaken
 )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from gradstep.contract.events import (
     Events,
     Loaded,
     Passed,
+    Restored,
     Scheduled,
     StateTaken,
     Stepped,
@@ -175,6 +176,7 @@ FACTS: dict[type[Event], dict[str, st.SearchStrategy[Any]]] = {
         "missing": entries, "unexpected": entries, "loaded": st.integers(0, 9),
         "own": st.integers(0, 9), "state": st.integers(0, 2),
     },
+    Restored: {"before": rates, "rates": rates},
     StateTaken: {"state": st.integers(0, 2)},
 }  # fmt: skip
 happened = st.sampled_from(KINDS).flatmap(

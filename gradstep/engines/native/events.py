@@ -26,7 +26,7 @@ def _memory(tensor: Tensor) -> int:
 
 
 LIBRARY: Final = Library(
-    (Optimizer, nn.Module), _SCHEDULERS, (nn.Module,), (nn.utils, clip_grad), nullcontext,
+    Optimizer, nn.Module, _SCHEDULERS, (nn.utils, clip_grad), nullcontext,
     lambda: False, lambda function: None, _memory,
 )  # fmt: skip
 

@@ -21,8 +21,7 @@ _SCHEDULERS: Final = tuple([
     if isinstance(kind, type) and issubclass(kind, lr_scheduler.LRScheduler)
 ])  # fmt: skip
 LIBRARY: Final = Library(
-    (torch.optim.Optimizer, torch.nn.Module), _SCHEDULERS,
-    (torch.nn.Module,),
+    torch.optim.Optimizer, torch.nn.Module, _SCHEDULERS,
     (torch.nn.utils, torch.nn.utils.clip_grad), unobserved, is_dynamo_compiling, skip_code,
     memory_of,
 )  # fmt: skip

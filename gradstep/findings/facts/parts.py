@@ -28,6 +28,7 @@ class Part:
             ``frozen`` in how many none of its parameters required a gradient.
         has_parameters: whether it has any itself.
         changed: whether one of these was changed between two looks.
+        batches: of a batch norm, the number of each call, and how many batches it has had then.
         buffers: of its own: what each was when it was last looked at, and how often it had changed.
     """
 
@@ -43,6 +44,7 @@ class Part:
     versions: dict[str, tuple[int, int]] = field(default_factory=dict)
     buffers: dict[str, tuple[Any, int]] = field(default_factory=dict)
     kinds: dict[str, tuple[tuple[int, ...], str]] = field(default_factory=dict)
+    batches: list[tuple[int, int]] = field(default_factory=list)
 
 
 class Parts(Fact):
@@ -77,10 +79,14 @@ class Parts(Fact):
             for length in tensor.shape:
                 size *= length
             now: Any = insides_of(tensor).version(tensor)
+            numbers = look.engine.numbers
             if size <= _SMALL:  # a batch norm, and whoever writes .data, does not count versions
-                numbers = look.engine.numbers
                 now = numbers and numbers.all_statistics([tensor])[0], now
             now = id(tensor), now
+            if name == "num_batches_tracked" and numbers and size == 1:
+                seen = numbers.all_statistics([tensor])[0]
+                if seen is not None:
+                    part.batches.append((look.facts.index, int(seen.maximum)))
             before, changes = part.buffers.get(name, (now, 0))
             part.buffers[name] = now, changes + (before != now)
             dtype = str(attribute_of(tensor, "dtype")).rpartition(".")[2]

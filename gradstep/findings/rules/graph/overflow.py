@@ -42,7 +42,7 @@ def find_overflow(subject: Subject) -> Iterator[Reason]:
     halves = [
         record
         for record in subject.records
-        if isinstance(record, OpRecord) and record.dtype in _HALF and record.name not in _INFINITE
+        if isinstance(record, OpRecord) and record.dtype in _HALF and not _is_infinite(record)
     ]
     if not halves:
         return
@@ -59,6 +59,12 @@ def find_overflow(subject: Subject) -> Iterator[Reason]:
                 amount = amount_of(known, "inf", values.array(origin))
                 yield Overflow(record.name, amount, source=record.source)
                 return
+
+
+def _is_infinite(record: OpRecord) -> bool:
+    """Return whether an op may make infinities of numbers that are not large."""
+    grows = record.name == "pow" and isinstance(n := record.inputs[-1], int | float) and n > 1
+    return record.name in _INFINITE and not grows
 
 
 RULES: Final = (

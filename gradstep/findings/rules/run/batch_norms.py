@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Final
 
 from gradstep.contract.parameters import own_parameters
 from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.learning import Learning
 from gradstep.findings.facts.parts import Part, Parts
+from gradstep.findings.facts.program import Files
 from gradstep.findings.finding import Meaning, Reason, Rule
 from gradstep.findings.source_lines import calls_of, calls_with
 from gradstep.graph.model import Source
@@ -66,6 +68,47 @@ class LargeMomentum(Reason):
     def remedy(self) -> str:
         usual = format_number(1 - self.momentum) if self.momentum < 1 else "0.1"
         return f"momentum={usual}, which other libraries call {format_number(self.momentum)}"
+
+
+@dataclass(frozen=True)
+class FedInValidation(Reason):
+    """A ``norm`` has had ``more`` batches than the training gave it, and nothing calls eval()."""
+
+    code = "no-eval"
+    keeps_loss = True
+    norm: str
+    more: int = field(compare=False)
+    passes: int = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.norm} took the statistics of {self.more:,} batches more than the "
+            f"{self.passes:,} calls of backward() had, and no line calls eval(): batches under "
+            "no_grad() are normalized by themselves, and change the running statistics"
+        )
+
+    def remedy(self) -> str:
+        return "call eval() before validation, and train() after it"
+
+
+def fed_in_validation(facts: Facts) -> Iterator[Reason]:
+    """Yield the first batch norm that gets as many batches in each call, and between some calls
+    more. Wrong where it is to learn the statistics of data without a gradient."""
+    files = [*facts[Files].trees()]
+    if any(calls_of(name, file) for file, _ in files for name in ("eval", "update_bn")):
+        return
+    for part in facts[Parts]:
+        pairs = list(pairwise(part.batches))
+        rates = [(now - old) / (call - before) for (before, old), (call, now) in pairs]
+        if len(rates) < _LOOKS or part.training < part.looks or min(rates) < 1:
+            continue
+        usual = min(rates)
+        first, last = part.batches[0], part.batches[-1]
+        calls = last[0] - first[0]
+        more = round(last[1] - first[1] - usual * calls)
+        if usual == int(usual) and more > 0 and rates.count(usual) >= _LOOKS:
+            yield FedInValidation(part.path, more, calls, source=facts.line)
+            return
 
 
 def batch_norms(facts: Facts) -> Iterator[Reason]:
@@ -145,4 +188,12 @@ RULES: Final = (
         "nn.BatchNorm1d(16, momentum=0.9)", "nn.BatchNorm1d(16, momentum=0.1)",
         "When a batch contains the whole data set.",
     ), needs=(Objects, Parts, Learning)),
+    Rule(fed_in_validation, Meaning(
+        "no-eval", "warning", "a batch norm learns from validation data",
+        "It gets the same number of batches in most calls and more between some, and no file calls "
+        "eval().",
+        "with torch.no_grad():\n    net(x_val)",
+        "net.eval()\nwith torch.no_grad():\n    net(x_val)\nnet.train()",
+        "When running statistics should follow data without labels, too.",
+    ), needs=(Objects, Parts, Files)),
 )  # fmt: skip

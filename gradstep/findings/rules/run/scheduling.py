@@ -1,5 +1,5 @@
 """Schedulers of learning rates that are stepped at the wrong time, with the wrong argument, for
-another optimizer, or never."""
+another optimizer, or never; and rates that come with a loaded state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from gradstep.contract.events import Scheduled, Stepped
+from gradstep.contract.events import Restored, Scheduled, Stepped
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Meaning, Reason, Rule
@@ -22,6 +22,7 @@ _DONE: Final = 0.3
 _TIMES: Final = 3
 _UP_AND_DOWN: Final = 2.5
 """Half periods of a cosine that was made for one."""
+_RESTORED: Final = 0.1
 _LOW: Final = 1e-3
 """Of the largest rate of a run, in which a schedule is to leave it for half of the steps."""
 
@@ -166,6 +167,54 @@ class UpAndDown(Reason):
         )
 
 
+@dataclass(frozen=True)
+class RestoredRate(Reason):
+    """An optimizer has loaded a state with a far smaller rate, and kept that for ``steps``."""
+
+    code = "schedule"
+    keeps_loss = True
+    marks = ("load_state_dict",)
+    optimizer: str
+    before: float
+    rate: float
+    steps: int
+
+    def text(self) -> str:
+        return (
+            f"load_state_dict() gives {self.optimizer} the learning rate of the state, too, "
+            f"{format_number(self.rate)} in place of {format_number(self.before)}: all of "
+            f"{self.steps:,} steps after it use that"
+        )
+
+    def remedy(self) -> str:
+        return (
+            f"set the rate after loading: for group in {self.optimizer}.param_groups: "
+            f'group["lr"] = {self.before:g}'
+        )
+
+
+def restored_rates(facts: Facts) -> Iterator[Reason]:
+    """Yield optimizers whose rate a loaded state has made ten times smaller, and nobody changed
+    after that."""
+    happened = facts[Happened]
+    for event in happened.of(Restored):
+        if not event.before or len(event.before) != len(event.rates):
+            continue
+        before, rate = max(event.before), max(event.rates)
+        steps = [
+            step.rates for step in happened.of(Stepped)
+            if step.thing is event.thing and step.number > event.number
+        ]  # fmt: skip
+        is_led = any(
+            each.optimizer is event.thing and each.number > event.number
+            for each in happened.of(Scheduled)
+        )
+        is_kept = len(steps) >= _STEPS and all(rates == event.rates for rates in steps)
+        if rate < _RESTORED * before and is_kept and not is_led:
+            name = happened.name(event.thing, f"the {event.kind}")
+            yield RestoredRate(name, before, rate, len(steps), source=event.source)
+
+
 def schedules(facts: Facts) -> Iterator[Reason]:
     """Yield schedulers whose steps do not fit those of their optimizers."""
     happened = facts[Happened]
@@ -246,4 +295,5 @@ RULES: Final = (
         "        sched.step()",
         "When the rate should rise again, or stay low.",
     ), needs=(Happened,)),
+    Rule(restored_rates, needs=(Happened,), code="schedule"),
 )  # fmt: skip
