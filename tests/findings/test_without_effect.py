@@ -107,6 +107,13 @@ PROGRAMS = {
         of("p = torch.softmax(net(x) * mask, 1) * mask; loss = (p / p.sum(1, True))[:, 0].mean()"),
         of("loss = torch.softmax(net(x) * torch.rand(8, 4), 1)[:, 0].mean()"),
     ),
+    "a mean of what is masked": (
+        "masked-mean", "m is 0 at 50% of them",
+        of("m = (torch.arange(8) < 4).float()\n    loss = (net(x).square().sum(1) * m).mean()"),
+        of("m = (torch.arange(8) < 4).float()\n"
+           "    loss = (net(x).square().sum(1) * m).sum() / m.sum()"),
+        of("loss = (net(x).square().sum(1) * w).mean()"),
+    ),
     "tags for cross_entropy": (
         "many-hot", "4 of 8 rows of the targets tags",
         of("tags[4:, 0] = tags[4:, 1] = 1; loss = F.cross_entropy(net(x), tags)"),

@@ -27,6 +27,7 @@ from gradstep.findings.source_lines import calls_of
 from gradstep.recording.look import Look
 
 _REDUCED: Final = ("mean", "sum", *LOSSES)
+_MANY: Final = 0.3
 _SOFTMAX: Final = ("softmax", "_softmax", "log_softmax", "_log_softmax")
 
 
@@ -131,6 +132,48 @@ class MaskedScores(Repeated):
             name = called(look, products[maker])
             masked = float(share[~kept].sum() / share.sum())
             yield MaskedByZero(name, record.name, masked, source=maker.source, other=record.source)
+
+
+@dataclass(frozen=True)
+class MaskedMean(Reason):
+    """A mean is taken over all places of what a mask has made 0 at a ``share`` of them."""
+
+    code = "masked-mean"
+    keeps_loss = False
+    blames_line = True
+    other_is = "masked at"
+    mask: str
+    share: float = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"mean() divides by all places, and {self.mask or 'a mask'} is 0 at {self.share:.0%} "
+            "of them: the more a batch has, the less its loss counts"
+        )
+
+    def remedy(self) -> str:
+        mask = self.mask or "mask"
+        return f"divide the sum by what the mask leaves: (loss * {mask}).sum() / {mask}.sum()"
+
+
+class MaskedMeans(Repeated):
+    """Means over all places of the product of a value and a mask, mostly of zeros."""
+
+    def find(self, look: Look) -> Iterator[Reason]:
+        products = {record: data for record, _, data in _products(look)}
+        for record in look.records:
+            if not isinstance(record, OpRecord) or record.name != "mean" or not record.inputs:
+                continue
+            maker = past_views(record.inputs[0])[0] if isinstance(record.inputs[0], tuple) else None
+            if not isinstance(maker, OpRecord) or maker not in products:
+                continue
+            mask = numbers_at(look, products[maker])
+            share = 0.0 if mask is None or not _is_mask(mask) else float((mask == 0).mean())
+            if share > _MANY:
+                name = called(look, products[maker])
+                yield MaskedMean(
+                    name, share, source=record.source, other=maker.source, is_note=True
+                )
 
 
 @dataclass(frozen=True)
@@ -269,6 +312,13 @@ RULES: Final = (
         'torch.softmax(scores.masked_fill(mask == 0, float("-inf")), 1)',
         "When 0 is meant as a score, or you mask the result in a way that check does not see.",
     ), needs=(MaskedScores,)),
+    Rule(rule_of(MaskedMeans), Meaning(
+        "masked-mean", "info", "a mean counts places that a mask leaves out",
+        "The mask is 0 at more than 30% of the places. This holds in each call that check looked "
+        "at (at least two).",
+        "(loss * mask).mean()", "(loss * mask).sum() / mask.sum()",
+        "When each place should weigh the same in all batches.",
+    ), needs=(MaskedMeans,)),
     Rule(rule_of(ManyHot), Meaning(
         "many-hot", "warning", "targets of cross_entropy have several ones in a row",
         "They are labels that do not exclude each other. This holds in each call that check "
