@@ -700,6 +700,7 @@ def test_a_recording_without_a_finding_says_what_it_lacks_and_which_command_has_
         r"1 rule needs the numbers of tensors\n\n"
         r"looked at: the losses of 12 calls, and \d leaves in them; the graphs of \d of them\n"
         r"  loss: \S+ to \S+ in 12 calls, \S+ at best\n"
+        r"(  data: .*\n)?  steps: opt \(SGD\) 12 times at 0\.05\n"
         r"  gradients: rms \S+ \(\S+\) to \S+ \(\S+\)\n"
         r"  updates: \S+ \(\S+\) to \S+ \(\S+\) of the size of a leaf, from call to call\n"
         r"  modes: training: ",
@@ -766,7 +767,7 @@ def test_a_healthy_run_is_not_called_right_but_told_what_was_looked_at(check: Ch
     assert re.fullmatch(
         r"train\.py: nothing suspicious was found\n\n"
         r"looked at: 12 calls on 1 line(, \d+ of them with their graphs)?\n"
-        r"(  (loss|gradients|updates|modes): .*\n){4}"
+        r"(  (loss|data|steps|gradients|updates|modes): .*\n){6}"
         r"not looked at: derivatives of built-in ops \(--derivatives\)"
         r"(; the graphs of \d+ calls?)?\n"
         r"next: gradstep debug train\.py\n",
