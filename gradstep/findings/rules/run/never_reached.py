@@ -32,7 +32,7 @@ class NeverReached(Unreached):
         none = f"none of the {self.count:,} calls" if self.count > 1 else "the only call never"
         return (
             f"{self.named} never {gets} a gradient: {self.optimizer} has {them}, and "
-            f"{none} came to {them}{likely}"
+            f"{none} reached {them}{likely}"
         )
 
     def remedy(self) -> str:
