@@ -2,9 +2,9 @@
 
     python benchmarks/debugger_screen.py [ROWS ...]
 
-Measured without a terminal (Textual's headless driver, 160x48) over a session that costs
-nothing, so that only the screen is counted: milliseconds from a key to the next frame, and how
-many of them the screen's thread was at work, which says more on a busy machine.
+Measured without a terminal (Textual's headless driver, 160x48) over a pass of the core:
+milliseconds from a key to the next frame, and how many of them the screen's thread was at work,
+which says more on a busy machine.
 The last column is what a frame may cost (p99; of page keys also the median).
 """
 
@@ -14,98 +14,31 @@ import asyncio
 import statistics
 import sys
 import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
 from textual import events
 
-from gradstep.debugger.snapshot import (
-    Contribution,
-    Incoming,
-    LedgerEntry,
-    NodeDetail,
-    Outgoing,
-    Phase,
-    Reply,
-    Snapshot,
-    Value,
-)
-from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.model import Graph
+import autograd_core as torch
+from gradstep import Session, scope
 from gradstep_tui.app import DebuggerApp
 
 KEYS = {"n": 200, "j": 200, "N": 200, "pagedown": 100, "pageup": 100, "G": 5, "g": 5}
-GRADIENT = Value(np.ones(3))
 LARGE = 500_000  # rows; from here on everything may take twice as long
 
 
-def chain(rows: int) -> Graph:
-    """A chain of ``rows`` nodes that ends in one leaf."""
-    build = GraphBuilder("chain")
-    for row in range(rows - 1):
-        build.node("op", "backward", "MulBackward0", scope=f"block.{row // 1000}", shape=(3,))
-    build.node("parameter", "backward", "AccumulateGrad", variable="weight", shape=(3,))
-    for row in range(rows - 1):
-        build.edge("gradient", row, row + 1)
-    return build.graph()
-
-
-class FreeSession:
-    """Answers everything at once, with made-up values."""
-
-    def __init__(self, rows: int) -> None:
-        self._graph = chain(rows)
-        self._rows = rows
-        self.position = 0
-
-    def do(self, line: str) -> Reply:
-        step = {"next": 1, "reverse-next": -1}.get(line, 0)
-        self.position = max(0, min(self._rows, self.position + step))
-        return Reply("")
-
-    def detail(self, index: int) -> NodeDetail:
-        ran, arrived = index < self.position, index <= self.position
-        contributions = (Contribution(max(0, index - 1), 0, GRADIENT),) if arrived else ()
-        return NodeDetail(
-            index=index,
-            status="done" if ran else "current" if arrived else "waiting",
-            incoming=(Incoming(0, (3,), 1, contributions, GRADIENT if arrived else None),),
-            outgoing=(Outgoing(0, index + 1, 0, ran, GRADIENT),) if index + 1 < self._rows else (),
-            saved=(),
-            formulas=(("x", "g * y"),),
-            hooks=(),
-            source_line="",
-        )
-
-    @property
-    def snapshot(self) -> Snapshot:
-        at = self.position
-        return Snapshot(1, at, at, self._rows, "paused", "", self._graph, None, (), (), ())
-
-    @property
-    def selected(self) -> int:
-        return self.position
-
-    def select(self, index: int) -> None:
-        """Nothing looks."""
-
-    def interrupt(self) -> None:
-        """Nothing lasts."""
-
-    def phases(self, index: int) -> tuple[Phase, ...]:
-        return ()
-
-    def ledger(self, index: int, input_nr: int = 0) -> Iterator[LedgerEntry]:
-        return iter(())
-
-    def complete(self, line: str, column: int) -> list[str]:
-        return []
+def chain(rows: int) -> Session:
+    """Return a session over ``rows`` nodes that end in one leaf."""
+    weight = torch.ones(3, requires_grad=True)
+    value = weight
+    for row in range(rows - 2):
+        with scope(f"block.{row // 1000}"):
+            value = value * 1.0
+    return Session(value.sum(), names={"weight": weight})
 
 
 async def measure(rows: int) -> None:
     """Open the screen over ``rows`` rows and press keys."""
-    session = FreeSession(rows)
+    session = chain(rows)
     frames: list[Moment] = []
     start = time.perf_counter()
     app = DebuggerApp(session)
