@@ -172,7 +172,7 @@ def _aligned(entry: GradientLine, width: int, room: int, *, whole: bool) -> Iter
         if not whole or used + cell_len(part.text) <= room:
             line.append(part)
             continue
-        first, *others = wrap(part.text, max(12, room - column)) or [""]
+        first, *others = wrap(part.text.strip(), max(12, room - column)) or [""]
         if used > column:  # there is a value already
             yield line
             line = [Part(" " * column)]

@@ -11,7 +11,7 @@ from textual.message import Message
 from gradstep.debugger.snapshot import Breakpoint
 from gradstep.graph.addresses import step_number
 from gradstep.graph.statistics import format_number
-from gradstep.text import printable
+from gradstep.text import plural, printable
 from gradstep_tui.app.plan.lanes import MAX_LANES, Lanes
 from gradstep_tui.app.plan.listing import ListedRows, Order
 from gradstep_tui.app.plan.modules import Rows, Span
@@ -338,7 +338,7 @@ class ExecutionList(ViewWidget):
         name = f"× {span.rounds:,} rounds" if span.rounds else span.scope
         kind = "" if span.rounds else graph.modules.get(span.scope, "")
         ran = f"{done:,} of " if 0 < done < nodes else ""
-        about = f"{kind}  {ran}{nodes:,} nodes".strip()
+        about = f"{kind}  {ran}{plural(nodes, 'node')}".strip()
         name = printable(without_prefix(name, columns.prefix))
         before = (columns.name, columns.scope, columns.shape, columns.value)
         room = sum(cells + 1 for cells in before if cells)
