@@ -149,6 +149,15 @@ def test_a_rule_is_found_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 # --- with other words ---------------------------------------------------------------------------
 
+
+def test_what_is_explained_as_a_note_is_one() -> None:
+    notes = [
+        kind for kind in kinds_of(Reason) if kind.code and MEANINGS[kind.code].severity == "info"
+    ]
+    assert notes
+    assert {kind.code: kind.severity for kind in notes if kind.severity != "info"} == {}
+
+
 WORDS = random.Random(0)
 NAMES = [*(bug.name for bug in BUGS if "autograd_core" in bug.engines)]
 NAMES += [program.stem for program in healthy_programs() if program.stem not in TORCH_ONLY]

@@ -39,6 +39,7 @@ class RowsApart(Reason):
     is the first of which that is so, with the item of each."""
 
     code = "rows-apart"
+    severity = "info"
     other_is = "the targets at"
     input: str
     target: str

@@ -139,6 +139,7 @@ class MaskedMean(Reason):
     """A mean is taken over all places of what a mask has made 0 at a ``share`` of them."""
 
     code = "masked-mean"
+    severity = "info"
     keeps_loss = False
     blames_line = True
     other_is = "masked at"
@@ -171,9 +172,7 @@ class MaskedMeans(Repeated):
             share = 0.0 if mask is None or not _is_mask(mask) else float((mask == 0).mean())
             if share > _MANY:
                 name = called(look, products[maker])
-                yield MaskedMean(
-                    name, share, source=record.source, other=maker.source, is_note=True
-                )
+                yield MaskedMean(name, share, source=record.source, other=maker.source)
 
 
 @dataclass(frozen=True)
