@@ -270,8 +270,7 @@ class TorchLeaf(TorchNode):
     @property
     def record(self) -> Any:
         """What was traced of the leaf."""
-        ops = self.graph.origins.known_ops
-        return None if ops is None else ops.leaf(self.tensor.origin)
+        return self.graph.origins.leaf(self.tensor.origin)
 
     def saved(self) -> Iterator[KeptValue]:
         return iter(())
@@ -620,11 +619,9 @@ class KeptFacts(NamedTuple):
 def facts_of(tensor: torch.Tensor, origins: Origins) -> KeptFacts:
     """Read what is to be told of a value that a node keeps."""
     number = _number_of(tensor) if TensorBase.dim(tensor) == 0 else None
-    record = None
-    if (ops := origins.known_ops) is not None:
-        # a number that is written in the program is in a tensor that PyTorch made
-        written = number is not None and not tensor.requires_grad
-        record = (ops.known if written else ops.origin)(tensor)
+    # a number that is written in the program is in a tensor that PyTorch made
+    written = number is not None and not tensor.requires_grad and origins.ops is not None
+    record = origins.ops.known(tensor) if written else origins.origin(tensor)
     facts = (
         extent_of(tensor), id(tensor), *_maker_of(tensor), record, number, origins.given_as(tensor)
     )  # fmt: skip

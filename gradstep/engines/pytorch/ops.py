@@ -518,6 +518,10 @@ class Ops(DispatchMode):
         made: tuple[Any, int] | None = self._made.get(tensor)
         return made
 
+    def known_leaf(self, tensor: torch.Tensor) -> LeafRecord | None:
+        """Return the record of a leaf, None of one that no op was given."""
+        return self.leaf(tensor) if tensor in self._leaves else None
+
     def leaf(self, tensor: torch.Tensor) -> LeafRecord:
         """Return the record of a leaf; whatever changed its values, the graph begins with it."""
         record: LeafRecord | None = self._leaves.get(tensor)

@@ -145,11 +145,18 @@ class Origins:
         """The module that runs now."""
         return self._scopes[-1] if self._scopes else OUTSIDE
 
-    @property
-    def known_ops(self) -> Any:
-        """What recorded the ops, also after the end; None where values were not asked for, and
-        while it rests."""
-        return self.ops if self.noting else self.recorder
+    def origin(self, tensor: torch.Tensor) -> Any:
+        """Return the op that made a tensor, as it was recorded; after the end, None of one that
+        was made since."""
+        if self.ops is not None:
+            return self.ops.origin(tensor)
+        return None if self.noting or self.recorder is None else self.recorder.known(tensor)
+
+    def leaf(self, tensor: torch.Tensor) -> Any:
+        """Return what was recorded of a leaf; after the end, None of one that no op was given."""
+        if self.ops is not None:
+            return self.ops.leaf(tensor)
+        return None if self.noting or self.recorder is None else self.recorder.known_leaf(tensor)
 
     def end(self, outer: Origins | None) -> None:
         """Note no more; what is noted stays known, unless ``outer`` goes on."""

@@ -87,10 +87,12 @@ class SeenTensor:
     def record(self) -> Any:
         """The op that made it, or the module and the line of its node, and the number of the
         output."""
-        ops = None if self.graph is None else self.graph.origins.known_ops
-        if ops is not None and isinstance(self.origin, torch.Tensor):
+        recorded = self.graph is not None and self.graph.origins.recorder is not None
+        if recorded and isinstance(self.origin, torch.Tensor):
             with functions_disabled():
-                return ops.origin(self.origin)
+                origin = self.graph.origins.origin(self.origin)
+            if origin is not None:
+                return origin
         node, nr = resolve(self.edge)
         place = None if node is None else node.record
         return None if place is None else (place, nr)
