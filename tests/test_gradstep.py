@@ -83,16 +83,6 @@ def test_a_program_may_have_folders_called_as_those_of_this_repository(
     assert (tmp_path / "script.svg").is_file()
 
 
-@pytest.mark.parametrize("old", ["dag", "debug", "debug.session", "engines", "engines.protocol"])
-def test_a_package_that_moved_names_its_new_place(old: str) -> None:
-    with pytest.raises(
-        ModuleNotFoundError, match=rf"^autograd_core\.{old.partition('.')[0]} is no"
-    ):
-        __import__(f"autograd_core.{old}")
-    with pytest.raises(AttributeError, match=r"its names are in gradstep"):
-        getattr(__import__("autograd_core"), old.partition(".")[0])
-
-
 @pytest.mark.torch
 def test_drawing_a_graph_of_pytorch_loads_no_module_of_the_core(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
