@@ -51,7 +51,7 @@ def path_text(graph: Graph, path: Sequence[int]) -> str:
     return " -> ".join(named)
 
 
-_BARS = "▁▂▃▄▅▆▇█"
+_BARS, _BINS = "▁▂▃▄▅▆▇█", 32
 _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
 _MOST_ROWS, _MOST_COLUMNS = 8, 8
 
@@ -145,12 +145,12 @@ def tensor_text(name: str, value: Value | None) -> str:
     lines = [f"{head}{part}", f"  {extremes(value)}", f"  {counts(value)}"]
     if not value.has_numbers:
         return "\n".join([*lines, f"  {NOT_RECORDED}"])
-    if stats.size >= 32:
+    if stats.size >= _BINS:
         lines.append(f"  {histogram(value)}")
     return "\n".join([*lines, *_elements(value.array)])
 
 
-def histogram(value: Value, bins: int = 32) -> str:
+def histogram(value: Value) -> str:
     """Draw how the finite elements are distributed, as a line of bars between their extrema."""
     array = widened(value.array).ravel()
     finite = array[np.isfinite(array)]
@@ -161,7 +161,7 @@ def histogram(value: Value, bins: int = 32) -> str:
         return f"all {format_number(low)}"
     # scaled first: the width of the range of huge values may overflow
     scaled = finite / max(abs(low), abs(high))
-    counts, _ = np.histogram(scaled, bins=bins)
+    counts, _ = np.histogram(scaled, bins=_BINS)
     heights = np.ceil(counts / counts.max() * len(_BARS)).astype(int)
     bars = "".join(_BARS[height - 1] if height else " " for height in heights)
     return f"{format_number(low)} |{bars}| {format_number(high)}"
