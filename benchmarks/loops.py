@@ -39,6 +39,21 @@ series = torch.zeros({size} * 20_000)
 for i in range(1, len(series)):
     series[i] = 0.9 * series[i - 1].item() + 0.1 * torch.randn(()).item()
 """ + NET,
+    "simulated and evaluated": """
+net = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+data = torch.randn(200, 2)
+for step in range({size} * 30):
+    x = data[:4]
+    for _ in range(300):
+        x = x + 0.01 * torch.stack([x[:, 1], -x[:, 0]], 1)
+    loss = (net(x).squeeze(1) - x.sum(1)).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    with torch.no_grad():
+        right = sum(net(row).item() > 0 for row in data)
+""",
     "a cell step by step": """
 net = torch.nn.Linear(6, 4)
 optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
