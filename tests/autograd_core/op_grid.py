@@ -391,11 +391,12 @@ def _weights(t: Any, like: Any) -> Any:
 _TOLERANCE = {"torch.float16": (2e-2, 2e-3), "torch.float32": (2e-4, 1e-5)}
 
 
-def differences(mine: Answer, theirs: Answer) -> list[str]:
-    """In what respects they differ, mine first."""
+def differences(mine: Answer, theirs: Answer, words: bool = False) -> list[str]:
+    """In what respects they differ, mine first; errors by their class, and their ``words``."""
     if mine.error or theirs.error:
-        (ours, text), (others, words) = (each.error or ("none", "") for each in (mine, theirs))
-        return [f"error: {ours} | {others}: {text[:150]} | {words[:150]}"] * (ours != others)
+        (ours, text), (others, said) = (each.error or ("none", "") for each in (mine, theirs))
+        apart = ours != others or (words and text != said)
+        return [f"error: {ours} | {others}: {text[:150]} | {said[:150]}"] * apart
     if len(mine.results) != len(theirs.results):
         return [f"number of results: {len(mine.results)} | {len(theirs.results)}"]
     pairs = zip(mine.results, theirs.results, strict=True)
@@ -482,7 +483,8 @@ def compared(
                     continue
             if label.startswith("keywords") and theirs.error and theirs.error[0] == "TypeError":
                 continue  # PyTorch has other names
-            found = differences(answer(mine, path, variant, plain), theirs)
+            words = label.endswith(("beyond", "before"))
+            found = differences(answer(mine, path, variant, plain), theirs, words)
             if label.startswith("out "):  # which users lay out
                 found = [each for each in found if " strides: " not in each]
             yield label, found

@@ -193,7 +193,7 @@ CALLS: dict[str, list[Call]] = {
     "broadcast_to": [call(N(3), (2, 3))],
     "cartesian_prod": [call(N(2), N(3)), call(N(3))],
     "cat": [call([N(2, 3), N(1, 3)]), call([N(2, 3), N(2, 1)], 1)],
-    "concat": [call([N(2, 3), N(1, 3)])],
+    **{name: [call([N(2, 3), N(1, 3)])] for name in ("concat", "concatenate")},
     "chunk": [call(N(5, 2), 2), call(N(2, 5), 3, 1)],
     "column_stack": [call([N(2), N(2, 3)])],
     "combinations": [call(N(4)), call(N(3), 3), call(N(3), 2, True)],

@@ -9,71 +9,35 @@ import numpy as np
 import pytest
 
 import autograd_core
-from tests.autograd_core.calls_along import CALLS, helpers
-from tests.autograd_core.side_by_side import called, compare_call, flat
-
-each_call = pytest.mark.parametrize("text", CALLS)
+from tests.autograd_core.op_grid import ALL
+from tests.autograd_core.side_by_side import called, flat
 
 
-@pytest.fixture(scope="module")
-def pytorch() -> Any:
-    return pytest.importorskip("torch")
+def helpers(t: Any, x: Any, d: int) -> dict[str, Any]:
+    """Tensors that go with ``x``."""
+    axis = d % max(x.ndim, 1)
 
+    def along(size: int) -> Any:
+        shape = [size if place == axis else n for place, n in enumerate(x.shape)]
+        return t.ones(shape, dtype=x.dtype)
 
-# --- every call that takes a dimension, held to PyTorch -----------------------------------------
+    return {
+        "zero": t.tensor([0]),  # the first slice, which an empty dimension has not
+        "none": t.tensor([], dtype=t.int64),
+        "zeros": t.zeros(tuple(x.shape), dtype=t.int64),
+        "ones": t.ones(tuple(x.shape), dtype=x.dtype),
+        "one_slice": along(1),
+        "no_slice": along(0),
+        "number": t.tensor(3.0, dtype=x.dtype),
+        "shares": t.tensor([0.3, 0.5], dtype=x.dtype),
+        "inf": float("inf"),
+    }
 
 
 def beside(d: int) -> Any:
     """What the texts name, for the dimension ``d``."""
     return lambda t, x: {"d": d, **helpers(t, x, d)}
 
-
-@pytest.mark.sampled(40)
-@pytest.mark.torch
-@each_call
-def test_a_tensor_without_dimensions_has_the_first_and_the_last(text: str, pytorch: Any) -> None:
-    for array in (np.array(2.5), np.array(0.0), np.array(3)):
-        if array.dtype.kind == "f" or not any(word in text for word in OF_FLOATS):
-            for d in (0, -1):
-                compare_call(pytorch, text, array, beside(d))
-
-
-# PyTorch has these for floating point numbers only, or casts integers.
-OF_FLOATS = (
-    "softm", "nanmean", "vecdot", "cumulative", "trapez", "quantile", "normalize", "3.0", "fft",
-    "reduce(", "cosine", "renorm", "gradient", "cross", "glu", "logcum",
-)  # fmt: skip
-
-
-# Of these PyTorch says something else about a tensor without dimensions.
-OTHER_WORDS = ("unbind", "repeat_interleave", "trapezoid", "trapz", "take_along_dim", "diagonal_s")
-
-
-@pytest.mark.sampled(40)
-@pytest.mark.torch
-@each_call
-def test_dimensions_out_of_range_are_refused(text: str, pytorch: Any) -> None:
-    if "narrow_copy" in text:
-        pytest.skip("PyTorch shows an assertion of its own")
-    for array in (np.array(2.5), np.array([2.5, 1.0]), np.array([[2.5, 1.0]])):
-        words = array.ndim > 0 or not any(name in text for name in OTHER_WORDS)
-        for d in (array.ndim or 1, -(array.ndim or 1) - 1):
-            compare_call(pytorch, text, array, beside(d), words)
-
-
-@pytest.mark.sampled(40)
-@pytest.mark.torch
-@each_call
-def test_empty_tensors_along_each_dimension(text: str, pytorch: Any) -> None:
-    if "fft" in text:
-        pytest.skip("PyTorch shows an error of the library that it calls")
-    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
-        for d in range(len(shape)):
-            if "zero" not in text.replace("zeros", "") or shape[d]:
-                compare_call(pytorch, text, np.zeros(shape), beside(d))
-
-
-# --- the same, without PyTorch -------------------------------------------------------------------
 
 # a call of 2.5 along its one dimension: the results, and the gradient of their sum
 OF_A_NUMBER: list[tuple[str, list[Any], float]] = [
@@ -184,6 +148,6 @@ def test_every_function_that_takes_a_dimension_is_tried() -> None:
             if name in APART or inspect.isclass(function) or not callable(function):
                 continue
             takes = NAMES.intersection(inspect.signature(function).parameters)
-            if takes and not any(f".{name}(" in text for text in CALLS):
+            if takes and f"{part}.{name}".removeprefix(".") not in ALL:
                 missing.append(f"{part}.{name}")
     assert not missing, missing
