@@ -72,18 +72,7 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if kinds.isdisjoint(_TENSORS) and not kinds.isdisjoint(_ARRAYS):
         return op.kernel(*values, **attributes)
     if op.pointwise and not kinds.isdisjoint(_NUMBERS):
-        tensors = {n: v for n, v in zip(op.values, values, strict=True) if isinstance(v, Tensor)}
-        if not tensors:
-            raise wrong_type(op, values)
-        like = next((v.dtype for n, v in tensors.items() if n not in op.keeps), bool_)
-        if (like is bool_ or bool in kinds) and callable(op.bools):
-            raise op.bools(values)
-        if op.result_dtype == "float" and not like.is_floating_point:
-            like = get_default_dtype()
-        values = tuple(
-            wrap_number(v, like) if type(v) in _NUMBERS and name in op.scalars else v
-            for name, v in zip(op.values, values, strict=True)
-        )
+        values = _wrapped(op, values, kinds)
     if Dual in kinds:
         return forward(op, values, attributes)
     plain = tuple([_plain(v, op) for v in values])
@@ -93,6 +82,22 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         if type(v) is not Tensor and not (v is None and name in op.optional):
             raise wrong_type(op, values)
     return op.call(*plain, **attributes)
+
+
+def _wrapped(op: Op, values: tuple[Any, ...], kinds: set[Any]) -> tuple[Any, ...]:
+    """Return the inputs with numbers as tensors, of the dtype that they have beside the others."""
+    tensors = {n: v for n, v in zip(op.values, values, strict=True) if isinstance(v, Tensor)}
+    if not tensors:
+        raise wrong_type(op, values)
+    like = next((v.dtype for n, v in tensors.items() if n not in op.keeps), bool_)
+    if (like is bool_ or bool in kinds) and callable(op.bools):
+        raise op.bools(values)
+    if op.result_dtype == "float" and not like.is_floating_point:
+        like = get_default_dtype()
+    return tuple(
+        wrap_number(v, like) if type(v) in _NUMBERS and name in op.scalars else v
+        for name, v in zip(op.values, values, strict=True)
+    )
 
 
 def _plain(value: Any, op: Op) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar
@@ -17,7 +17,13 @@ from autograd_core.autograd.dual import as_primals, tangent_of
 from autograd_core.autograd.function.ctx import FunctionCtx
 from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.function.outputs import attach, give_tangents, tangents_of
-from autograd_core.autograd.grad_mode import builds_graph, current_mode, is_grad_enabled, no_grad
+from autograd_core.autograd.grad_mode import (
+    Mode,
+    builds_graph,
+    current_mode,
+    is_grad_enabled,
+    no_grad,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -115,36 +121,31 @@ class Function:
     def apply(cls, *arguments: Any, **named: Any) -> Any:
         """Run ``forward``, and add its results to the graph."""
         apart = cls.setup_context is not Function.setup_context
-        if named or (apart and getattr(cls.forward, "__defaults__", None)):
+        if named or apart:
             arguments = _in_place(cls, arguments, named)
         node = cls._node_class()
         ctx = node.ctx
-        edges = tuple(a.edge for a in arguments if isinstance(a, Tensor))
         ctx.needs_input_grad = tuple(
             isinstance(a, Tensor) and a.edge is not None for a in arguments
         )
-        node.tensor_arguments = tuple(
-            number for number, a in enumerate(arguments) if isinstance(a, Tensor)
-        )
-        node.all_edges = edges
-        needed = builds_graph() and any(edge is not None for edge in edges)
+        places = tuple(number for number, a in enumerate(arguments) if isinstance(a, Tensor))
+        node.tensor_arguments = places
+        node.all_edges = tuple(arguments[number].edge for number in places)
+        needed = builds_graph() and any(ctx.needs_input_grad)
         tangents = [tangent_of(a) for a in arguments]
         mode = current_mode()
         if needed and mode is not None and mode.tracer is not None:
             mode.tracer.function(node, cls, arguments)
-        profiler = None if mode is None else mode.profiler
-        timed = nullcontext() if profiler is None else profiler.function(cls.__name__, arguments)
-        with timed as event, as_primals(arguments), no_grad():
-            if cls.setup_context is Function.setup_context:
-                result = cls.forward(ctx, *arguments)
-            else:
+        with _timed(mode, cls, arguments) as event, as_primals(arguments), no_grad():
+            if apart:
                 result = cls.forward(*arguments)
                 cls.setup_context(ctx, arguments, result)
+            else:
+                result = cls.forward(ctx, *arguments)
         outputs = result if isinstance(result, tuple) else (result,)
-        if needed and cls.setup_context is not Function.setup_context:
+        if needed and apart:
             _check_saved(ctx, arguments, outputs)
-        for_jvp = ctx._for_jvp or ()
-        ctx._for_jvp = None
+        for_jvp, ctx._for_jvp = ctx._for_jvp or (), None
         tensors = attach(node, outputs, arguments, needed)
         if any(tangent is not None for tangent in tangents):
             ctx._for_jvp = for_jvp
@@ -152,20 +153,37 @@ class Function:
                 given_tangents = tangents_of(node, arguments, tangents, outputs, tensors)
             ctx._for_jvp = None
             give_tangents(node, outputs, tensors, given_tangents)
-        results = tuple(t for t in tensors if isinstance(t, Tensor))
-        if profiler is not None:
-            profiler.made(event, results, node if needed else None)
-        if mode is not None and mode.tracer is not None:
-            values = tuple(a for a in arguments if isinstance(a, Tensor))
-            mode.tracer.op(cls.__name__, values, {}, results, node if needed else None)
+        if mode is not None:
+            _tell(mode, node if needed else None, cls, arguments, tensors, event)
         return tensors if isinstance(result, tuple) else tensors[0]
 
 
 Function.__init_subclass__()  # so that Function.apply says that it has no forward
 
 
+def _timed(mode: Mode | None, cls: type[Function], arguments: Any) -> AbstractContextManager[Any]:
+    if mode is None or mode.profiler is None:
+        return nullcontext()
+    return mode.profiler.function(cls.__name__, arguments)
+
+
+def _tell(
+    mode: Mode, node: Any, cls: type[Function], arguments: Any, tensors: Any, event: Any
+) -> None:
+    """Tell a profiler and a tracer what came of ``forward``."""
+    values, results = (
+        tuple(t for t in given if isinstance(t, Tensor)) for given in (arguments, tensors)
+    )
+    if mode.profiler is not None:
+        mode.profiler.made(event, results, node)
+    if mode.tracer is not None:
+        mode.tracer.op(cls.__name__, values, {}, results, node)
+
+
 def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -> tuple[Any, ...]:
     """Return ``arguments`` with those that were given by name where ``forward`` takes them."""
+    if not named and not getattr(function.forward, "__defaults__", None):
+        return tuple(arguments)
     takes = signature(function.forward)
     if function.setup_context is Function.setup_context:
         return takes.bind(None, *arguments, **named).args[1:]

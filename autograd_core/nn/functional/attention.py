@@ -59,7 +59,6 @@ def scaled_dot_product_attention(
     else:
         factor = 1 / math.sqrt(query._shape[-1]) if query._shape[-1] else math.inf
     attention.check_operands(query, key, value, attn_mask)
-    kind = query.dtype
     if attn_mask is not None and attn_mask.dtype is bool_:
         attn_mask = masking(elementwise.eq(attn_mask, False), query)
     masked = attn_mask is not None and attn_mask.requires_grad and is_grad_enabled()
@@ -67,8 +66,17 @@ def scaled_dot_product_attention(
     fits = key._shape == value._shape and query._shape[-1] == key._shape[-1] and len(batches) == 1
     if query.ndim == 4 and fits and not (dropout_p or masked):
         if attn_mask is not None:
-            attn_mask = to_dtype(attn_mask, kind)
+            attn_mask = to_dtype(attn_mask, query.dtype)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)
+    return _in_steps(query, key, value, attn_mask, dropout_p, is_causal, factor)
+
+
+def _in_steps(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None, dropout_p: float,
+    is_causal: bool, factor: float,
+) -> Tensor:  # fmt: skip
+    """Return the same by ops that PyTorch has nodes of."""
+    kind = query.dtype
     if attn_mask is not None and is_causal:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "

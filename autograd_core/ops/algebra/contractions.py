@@ -31,16 +31,7 @@ def outer(self: Tensor, vec2: Tensor) -> Tensor:
 def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
     """Return the sum of products over some dimensions: the last ones of ``a`` and the first ones of
     ``b``, or those in the two lists ``dims``."""
-    if isinstance(dims, Tensor):
-        dims = dims.tolist()
-    if isinstance(dims, int):
-        if dims < 0:
-            raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
-        if dims > min(a.ndim, b.ndim):
-            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        pairs: Sequence[Any] = range(-dims, 0), range(dims)
-    else:
-        pairs = [[d] if isinstance(d, int) else d for d in dims]
+    pairs = _pairs(dims.tolist() if isinstance(dims, Tensor) else dims, min(a.ndim, b.ndim))
     left = wrapped_all(pairs[0], a.ndim, of_scalars=False)
     right = wrapped_all(pairs[1], b.ndim, of_scalars=False)
     if len(left) != len(right):
@@ -69,6 +60,17 @@ def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
         return reshape(dot_product(*flat), ())
     product = mm(reshape(a, (height, inside)), reshape(b, (inside, width)))
     return reshape(product, shape)
+
+
+def _pairs(dims: Any, most: int) -> Sequence[Any]:
+    """Return the lists of dimensions that ``dims`` stands for."""
+    if not isinstance(dims, int):
+        return [[d] if isinstance(d, int) else d for d in dims]
+    if dims < 0:
+        raise RuntimeError(f"tensordot expects dims >= 0, but got dims={dims}")
+    if dims > most:
+        raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+    return range(-dims, 0), range(dims)
 
 
 @public("function method", out="expect")
@@ -246,12 +248,7 @@ def _contract(
     summed = [label for label in shared if label not in needed]
     rows = [label for label in a if label not in shared]
     columns = [label for label in b if label not in shared]
-    for label in shared:
-        if _size(x, a, label) != _size(y, b, label):
-            raise RuntimeError(
-                f"einsum(): subscript {label} has size {_size(y, b, label)} for operand 1 which "
-                f"does not broadcast with previously seen size {_size(x, a, label)}"
-            )
+    _check_shared(shared, (x, a), (y, b))
     sizes = {**dict(zip(a, x._shape, strict=True)), **dict(zip(b, y._shape, strict=True))}
     count = {
         key: math.prod(sizes[label] for label in group)
@@ -270,6 +267,17 @@ def _contract(
     )
     result = [*batch, *rows, *columns]
     return view(product, tuple(sizes[label] for label in result)), result
+
+
+def _check_shared(
+    shared: Labels, first: tuple[Tensor, Labels], second: tuple[Tensor, Labels]
+) -> None:
+    for label in shared:
+        if (n := _size(*second, label)) != (m := _size(*first, label)):
+            raise RuntimeError(
+                f"einsum(): subscript {label} has size {n} for operand 1 which does not broadcast "
+                f"with previously seen size {m}"
+            )
 
 
 def _size(x: Tensor, labels: Labels, label: str) -> int:

@@ -223,18 +223,14 @@ def matmul(self: Any, other: Any) -> Any:
         return mm(self, other)  # at once: what follows takes 0.6 us
     if not hasattr(self, "edge") and not hasattr(other, "edge"):
         return np.matmul(self, other)
-    for position, (name, value) in enumerate((("input", self), ("other", other)), 1):
-        if not hasattr(value, "edge"):
-            raise TypeError(
-                f"matmul(): argument '{name}' (position {position}) must be Tensor, not "
-                f"{type(value).__name__}"
-            )
-    dims = (self.ndim, other.ndim)
-    if 0 in dims:
-        raise RuntimeError(
-            f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and "
-            f"{dims[1]}D"
-        )
+    if (
+        not hasattr(self, "edge")
+        or not hasattr(other, "edge")
+        or not self._shape
+        or not other._shape
+    ):
+        raise _no_factors(self, other)
+    dims = (len(self._shape), len(other._shape))
     if dims == (1, 1):
         return dot(self, other)
     if dims == (2, 2):
@@ -243,21 +239,34 @@ def matmul(self: Any, other: Any) -> Any:
         return mv(self, other)
     if dims == (1, 2):
         return squeeze_result(mm(unsqueeze(self, 0), other), 0)
-    if dims == (3, 3) and len(self._shape) and self._shape[0] != other._shape[0]:
+    return _product_of_batches(self, other, dims)
+
+
+def _no_factors(x: Any, y: Any) -> Exception:
+    for position, (name, value) in enumerate((("input", x), ("other", y)), 1):
+        if not hasattr(value, "edge"):
+            return TypeError(
+                f"matmul(): argument '{name}' (position {position}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
+    return RuntimeError(
+        f"both arguments to matmul need to be at least 1D, but they are {x.ndim}D and {y.ndim}D"
+    )
+
+
+def _product_of_batches(self: Any, other: Any, ranks: tuple[int, int]) -> Any:
+    left, right = ranks
+    if left == right == 3 and self._shape[0] != other._shape[0]:
         if self._shape[0] == 1 and self.requires_grad:
             return matmul(squeeze_dim(self, 0), other)
         if other._shape[0] == 1 and other.requires_grad:
             return matmul(self, squeeze_dim(other, 0))
-    if self.ndim >= 3 and other.ndim <= 2:
+    if left >= 3 and right <= 2:
         return (
             _folded(self, other) if other.requires_grad or _folds(self) else _batched(self, other)
         )
-    if (
-        other.ndim >= 3
-        and self.ndim <= 2
-        and (self.requires_grad or (self.ndim == 1 and _folds(_mT(other))))
-    ):
-        if self.ndim == 1:
+    if right >= 3 and left <= 2 and (self.requires_grad or (left == 1 and _folds(_mT(other)))):
+        if left == 1:
             return _folded(_mT(other), self)
         return contiguous_clone(_mT(_folded(_mT(other), t(self))))
     return _batched(self, other)
