@@ -403,6 +403,8 @@ _PLAIN_TOP: dict[str, list[Call]] = {
         ]
     ],
     "lu": [call(REAL)],
+    "lu_unpack": [call(N(2, 3), Constant(np.array([2, 2], np.int32))),
+                  call(N(3, 2), Constant(np.array([3, 2], np.int32)))],
     "ormqr": [call(N(3, 3), N(3), N(2, 3), left=False, transpose=True)],
     "triangular_solve": [call(N(3, 2), LOWER), call(N(3, 2), LOWER, upper=False, transpose=True)],
 }  # fmt: skip

@@ -90,8 +90,9 @@ def mT(self: Tensor) -> Tensor:
 def H(x: Tensor) -> Tensor:
     """Return the transpose of a matrix."""
     if x.ndim not in (0, 2):
+        batch = " For batches of matrices, consider using tensor.mH" if x.ndim > 2 else ""
         raise RuntimeError(
-            f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor."
+            f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor.{batch}"
         )
     return shape.transpose(x, 0, 1) if x.ndim else x
 
