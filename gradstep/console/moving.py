@@ -297,7 +297,7 @@ COMMANDS: Final = (
     Command(
         "until PLACE [COUNT]", "run to just before a node", _until, ("u", "advance"), "place",
         details=f"Goes to the next such node or, if all have run, back to the first. {_STOPS} "
-            "until nan, or another condition, catches it and runs on, through later calls, too.",
+            "until nan, or another condition, catches it and continues, through later calls too.",
     ),
     Command(
         "jump PLACE", "go to just before a node, forward or back", _jump, ("j",), "place",

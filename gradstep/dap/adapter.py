@@ -158,7 +158,7 @@ class Adapter:
                 process.kill()
             printed = "" if process is None else printed_by(process)
             raise Refused(
-                self._terminal_refused or printed or "the program's process did not begin"
+                self._terminal_refused or printed or "the program's process did not start"
             )
         self._program = Program(self._client, connection, process)
         return self._program

@@ -93,7 +93,9 @@ def make(report: Report) -> str:
     files = by_file([fix for several in fixes for fix in several])
     edited = [file for file in files if not is_as_run(Path(file))]
     if edited:
-        raise Failure(f"{edited[0]} was edited meanwhile: nothing is changed", ExitCode.TARGET)
+        raise Failure(
+            f"{edited[0]} was edited in the meantime: nothing was changed", ExitCode.TARGET
+        )
     for file, those in files.items():
         path = Path(file)
         text = text_of(path)

@@ -281,7 +281,7 @@ def data_changed(facts: Facts) -> Iterator[Reason]:
 
 RULES: Final = (
     Rule(rule_of(Apart), Meaning(
-        "rows-apart", "info", "inputs meet the targets of other items",
+        "rows-apart", "info", "inputs get the targets of other items",
         "Both are chosen from data of the same length, by different indices.",
         "x, y = x[torch.randperm(n)], y[torch.randperm(n)]",
         "order = torch.randperm(n)\nx, y = x[order], y[order]",

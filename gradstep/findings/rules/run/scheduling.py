@@ -41,7 +41,7 @@ class NeverScheduled(Reason):
     def text(self) -> str:
         rate = "" if self.rate is None else f" at {format_number(self.rate)}"
         return (
-            f"{self.scheduler} is made, and its step() never runs: the learning rate of "
+            f"{self.scheduler} is created, but its step() never runs: the learning rate of "
             f"{self.optimizer} stays{rate} in all of {self.steps:,} steps"
         )
 
