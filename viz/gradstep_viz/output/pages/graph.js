@@ -85,7 +85,9 @@ function inflate(bytes) {
 let pictures = JSON.parse(document.getElementById("data").textContent);
 if (typeof pictures === "string") {
   const bytes = Uint8Array.from(atob(pictures), letter => letter.charCodeAt(0));
-  pictures = JSON.parse(new TextDecoder().decode(inflate(bytes)));
+  const [texts, parts] = JSON.parse(new TextDecoder().decode(inflate(bytes)));
+  pictures = parts.map(one => ({ ...one, svg: one.svg.map(place => texts[place]).join("\n"),
+    boxes: one.boxes.map(place => JSON.parse(texts[place])) }));
 }
 const main = document.querySelector("main");
 const sections = [...main.querySelectorAll("section")];
