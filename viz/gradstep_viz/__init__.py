@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from gradstep.guest.collector import collector_paused
 from gradstep.records import Profile
 from gradstep.text import suggests
 from gradstep_viz.errors import VizError
@@ -80,15 +78,9 @@ def render(
             machine produces the format.
     """
     chosen, drawn = choose_format(out, format), RenderOptions(**options)
+    subject = subject_of(obj, drawn.halves, inputs, profile)
     here = None if folder is None else Path(folder)
-
-    def draw() -> Rendering:
-        graph, position = subject_of(obj, drawn.halves, inputs, profile)
-        return render_graph(graph, chosen, drawn, folder=here, position=position)
-
-    # unless it is to be called, the graph is gone before garbage is looked for in it
-    with nullcontext() if callable(obj) else collector_paused():
-        rendering = draw()
+    rendering = render_graph(subject.graph, chosen, drawn, folder=here, position=subject.position)
     if out is not None:
         rendering.save(out)
     return rendering
