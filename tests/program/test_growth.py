@@ -85,7 +85,7 @@ session.abort()
 """,
     "a session to its end": """\
 session = gradstep.Session(loss)
-session.do("finish"); session.do("previous 2"); session.do("where"); session.finish()
+session.do("continue"); session.do("back 2"); session.do("where"); session.finish()
 """,
     "a session that is dropped": """\
 session = gradstep.Session(loss)
