@@ -45,7 +45,7 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_the_nearest_file_with_a_table_counts(write: Any, tmp_path: Path) -> None:
     write('[tool.gradstep]\ntheme = "dark"\nignore = ["cut"]\n')
     write('[tool.other]\nname = "no table of gradstep"\n', tmp_path / "inside")
-    expected = Settings(("cut",), "dark", Thresholds(), "../pyproject.toml")
+    expected = Settings(("cut",), "dark", file="../pyproject.toml")
     assert settings_for() == settings_for("train.py") == expected
     assert settings_for(tmp_path / "train.py") == expected
     write("[tool.gradstep.thresholds]\nlargest-step = 2\n", tmp_path / "inside")
@@ -58,7 +58,7 @@ def test_the_nearest_file_with_a_table_counts(write: Any, tmp_path: Path) -> Non
     ("text", "said"),
     [
         ("ignroe = []", "[tool.gradstep] has no key 'ignroe'; did you mean ignore?"),
-        ("xyz = []", "[tool.gradstep] has no key 'xyz'; it takes ignore, theme, thresholds"),
+        ("xyz = []", "[tool.gradstep] has no key 'xyz'; it takes ignore, theme, open, thresholds"),
         ("ignore = 'cut'", "ignore is 'cut'; it is a list of codes: [\"dead-units\"]"),
         ("ignore = ['cutt']", "ignore: there is no finding 'cutt'; did you mean cut?"),
         ("theme = 'drak'", "theme is 'drak'; did you mean dark?"),

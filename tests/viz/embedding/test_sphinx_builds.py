@@ -127,7 +127,7 @@ def runs(project: Path) -> str:
 def test_html_holds_the_pictures_themselves(project: Path, build: Build) -> None:
     assert build("html", "-W") == (0, "")
     text = page(project)
-    assert text.count("<svg ") == 5
+    assert text.count("<svg ") == 6  # the window of the film is one inside of its SVG
     assert text.count('role="img"') == 5
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))

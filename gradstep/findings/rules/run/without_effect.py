@@ -28,7 +28,7 @@ from gradstep.recording.look import Look
 
 _REDUCED: Final = ("mean", "sum", *LOSSES)
 _MANY: Final = 0.3
-_SOFTMAX: Final = ("softmax", "_softmax", "log_softmax", "_log_softmax")
+_SOFTMAX: Final = ("softmax", "log_softmax")
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class MaskedScores(Repeated):
             others = (_spread(look, data, kept.shape) for data in later.get(record, ()))
             if any(other is None or not other[~kept].any() for other in others):
                 continue  # what is masked is left out then, as far as is known
-            share = np.exp(weights) if record.name.endswith("log_softmax") else weights
+            share = np.exp(weights) if record.name == "log_softmax" else weights
             name = called(look, products[maker])
             masked = float(share[~kept].sum() / share.sum())
             yield MaskedByZero(name, record.name, masked, source=maker.source, other=record.source)
@@ -205,7 +205,7 @@ class ManyHot(Repeated):
         for record, learning, data in _products(look):
             maker = past_views(learning)[0]
             shape = shape_of(data)
-            if not isinstance(maker, OpRecord) or maker.name not in _SOFTMAX[2:]:
+            if not isinstance(maker, OpRecord) or maker.name != "log_softmax":
                 continue
             if maker.source != record.source or len(shape) != 2 or not _is_of_classes(maker):
                 continue
