@@ -11,7 +11,9 @@ from autograd_core import Tensor
 from gradstep import trace
 from gradstep.console.session import Session
 from gradstep_tui.app.plan.modules import FOLDED_AT_FIRST
+from gradstep_tui.app.sections.gradient import GradientLine, aligned
 from gradstep_tui.app.widgets.rows import RowWidths, fit_columns, headings
+from gradstep_tui.app.widgets.text import Part
 from tests.tui.screen_driver import Driver, on_screen
 from tests.tui.sessions import residual_net, shared_weight
 
@@ -159,3 +161,16 @@ async def test_values_stand_in_columns_with_the_place_of_their_row() -> None:
         text = await screen.press("c", "G", "5")
         assert "  [0, 0]   2 −5\n" in re.sub(r" +\n", "\n", text)
         assert "  [1, 0]  20  8\n" in re.sub(r" +\n", "\n", text)
+
+
+@pytest.mark.parametrize("room", [40, 46, 52, 80])
+def test_a_value_stands_below_its_label_where_there_is_no_room_beside_it(room: int) -> None:
+    shown = [Part("rms 0.000123, −0.5 to 0.25"), Part("  [0.1, 0.2, 0.3]", "muted")]
+    entry = GradientLine("+", "#4 transformer.h.7/addmm:1 out 1", shown)
+    lines = [
+        "".join(part.text for part in line)
+        for line in aligned(entry, len(entry.label) + 2, room, whole=True)
+    ]
+    assert all(len(line) <= room for line in lines)
+    assert entry.label in lines[0]
+    assert all(any(part.text.strip() in line for line in lines) for part in shown)

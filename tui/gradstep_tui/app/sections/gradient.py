@@ -29,6 +29,8 @@ from gradstep_tui.app.widgets.text import (
 )
 
 MAX_NAME = 24
+NARROW = 20  # cells beside a label; a value that needs more stands below it
+BELOW = 6
 MOST_MISSING = 32
 MOST_SENT = 256  # a stack of many tensors sends to each of them
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
@@ -82,7 +84,7 @@ def page(view: ScreenView) -> Page:
         rows: list[tuple[Line, int | None]] = []
         for entry in entries:
             if isinstance(entry, GradientLine):
-                shown = _aligned(entry, width, view.width, whole=whole)
+                shown = aligned(entry, width, view.width, whole=whole)
                 rows += [(line, entry.node) for line in shown]
             else:
                 rows.append((entry, None))
@@ -162,18 +164,19 @@ def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
     return " · ".join(word for word, so in words if so)
 
 
-def _aligned(entry: GradientLine, width: int, room: int, *, whole: bool) -> Iterator[Line]:
-    """Yield an entry with its value in the common column, of a ``whole`` one all lines, and its
-    rule where there is room."""
+def aligned(entry: GradientLine, width: int, room: int, *, whole: bool) -> Iterator[Line]:
+    """Yield an entry with its value in the common column or below, of a ``whole`` one all lines,
+    and its rule where there is room."""
     line = [Part(f"  {entry.mark} ", "muted"), Part(fit(entry.label, width), entry.style)]
-    column = width + 4
+    is_narrow = room - width - 4 < NARROW
+    column = BELOW if is_narrow else width + 4
     for part in entry.shown:
         used = sum(cell_len(each.text) for each in line)
         if not whole or used + cell_len(part.text) <= room:
             line.append(part)
             continue
         first, *others = wrap(part.text.strip(), max(12, room - column)) or [""]
-        if used > column:  # there is a value already
+        if used > column:  # the label is there, or a value already
             yield line
             line = [Part(" " * column)]
         line.append(part._replace(text=first))
