@@ -313,9 +313,8 @@ def test_long_subtitles_are_cut_where_the_film_ends(film):
 
 
 @pytest.mark.extra("png")
-@pytest.mark.parametrize("ops", [2, 12])
-def test_a_gif_has_every_frame_and_is_only_written_over_one_of_ours(ops, tmp_path):
-    film = chain(ops)
+def test_a_gif_has_every_frame_and_is_only_written_over_one_of_ours(tmp_path):
+    film = chain(2)
     path = film.save(tmp_path / "film.gif")
     with importlib.import_module("PIL.Image").open(path) as gif:
         assert gif.n_frames == len(film)

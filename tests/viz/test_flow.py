@@ -852,6 +852,7 @@ return [
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("width", ["830", "560"])
 def test_all_can_be_read_in_a_browser(width: str, browser: Browser, folder: Path) -> None:
     for program in sorted({*EVERY} - {*RANDOM} | {*list(RANDOM)[::4]}):
