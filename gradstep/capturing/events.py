@@ -175,12 +175,12 @@ class _Notes:
     ) -> None:
         optimizer = attribute_of(itself, "optimizer")
         given = next(iter([*args, *named.values()]), None)
-        own = variables_in(itself)
+        own, place = variables_in(itself), attribute_of(itself, "last_epoch")
         lengths = (own.get(name) for name in ("total_steps", "T_max", "total_iters"))
         groups = attribute_of(optimizer, "param_groups") or ()
         peaks = [*(group.get("max_lr") for group in groups), *(own.get("base_lrs") or ())]
         events.add(
-            Scheduled, **_about(itself, frame), place=attribute_of(itself, "last_epoch") or 0,
+            Scheduled, **_about(itself, frame), place=place if _is_count(place) else 0,
             optimizer=None if optimizer is None else ref(optimizer),
             given=float(given) if isinstance(given, int | float) else None,
             rates=_rates(groups), length=next(filter(_is_count, lengths), None),
@@ -211,7 +211,7 @@ class _Notes:
         ]  # fmt: skip
         events.add(
             Loaded, **_about(itself, frame), missing=_shapes(missing, own),
-            unexpected=_shapes(unexpected, state), loaded=len(state) - len(unexpected),
+            unexpected=_shapes(unexpected, state), loaded=max(0, len(state) - len(unexpected)),
             own=len(shared), state=id(state),
         )  # fmt: skip
 
@@ -220,7 +220,9 @@ class _Notes:
 
         @wraps(method)
         def noting(itself: Any, *args: Any, **named: Any) -> Any:
-            before = _rates(attribute_of(itself, "param_groups") or ())
+            before: tuple[float, ...] = ()
+            with within_fence(_WHAT), self._library.unseen():
+                before = _rates(attribute_of(itself, "param_groups") or ())
             result = method(itself, *args, **named)
             if noted.get() is self._events and not self._library.is_compiling():
                 with within_fence(_WHAT), self._library.unseen():
@@ -237,7 +239,10 @@ class _Notes:
         @wraps(function)
         def clipping(parameters: Any, *args: Any, **named: Any) -> Any:
             events = self._events
-            if noted.get() is not events or self._library.is_compiling():
+            if (
+                noted.get() is not events or self._library.is_compiling()
+                or events.is_full(Clipped)
+            ):  # fmt: skip
                 return function(parameters, *args, **named)
             was_iterator = isinstance(parameters, Iterator)
             kept = parameters
@@ -265,7 +270,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int)
+    return type(value) is int and value >= 0
 
 
 def _about(itself: Any, frame: Any) -> dict[str, Any]:

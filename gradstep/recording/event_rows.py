@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, get_type_hints
 from gradstep.contract.events import KINDS, Event, Events, Identity, Leaves, Thing
 from gradstep.graph.bounded_json import parsed
 from gradstep.graph.model import Source
+from gradstep.guest.fence import within_fence
 from gradstep.recording.rows import Row, as_count, as_list, as_text, source_of, typed, value_of
 
 _OWN: Final = tuple(field.name for field in fields(Event))
@@ -49,9 +50,11 @@ class EventWriter:
     def rows(self) -> list[Row]:
         """Return the rows of what has happened since the last time."""
         events = self._noted.events.after(self._last)
-        rows = [self._row(event) for event in events]
-        if events:
-            self._last = events[-1].number
+        rows = []
+        for event in events:
+            self._last = event.number
+            with within_fence("what happened before a call"):
+                rows.append(self._row(event))
         return rows
 
     def _row(self, event: Event) -> Row:

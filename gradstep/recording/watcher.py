@@ -195,7 +195,7 @@ class Watcher:
         """Add a call to what happens; one whose leaves are not described comes to those of the call
         before on its line."""
         events = noted.get()
-        if events is None:
+        if events is None or events.is_full(Passed):
             return
         if self._events is not events:
             self._events = events

@@ -219,3 +219,35 @@ def test_events_are_read_as_they_were_written(
     for one, other in zip(events, read, strict=True):
         for third, fourth in zip(events, read, strict=True):
             assert (one.thing is third.thing) == (other.thing is fourth.thing)
+
+
+ODD = """\
+import LIBRARY as torch
+from LIBRARY.optim import lr_scheduler
+class Mine(lr_scheduler.LRScheduler):
+    def get_lr(self):
+        return [0.1 for group in self.optimizer.param_groups]
+    def step(self, epoch=None):
+        super().step()
+        self.last_epoch, self.T_max = -3, True
+w = torch.ones(2, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+mine = Mine(opt)
+for step in range(4):
+    w.sum().backward()
+    opt.step()
+    mine.step()
+opt.load_state_dict(opt.state_dict())
+"""
+
+
+def test_what_an_odd_scheduler_says_damages_no_recording(
+    torch: types.ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("odd.py").write_text(ODD.replace("LIBRARY", torch.__name__))
+    assert main(["record", "odd.py"]) == 0
+    with FileRun(tmp_path / "run.gsr") as run:
+        steps = run.events.of(Scheduled)
+        assert {(step.place, step.length) for step in steps[1:]} == {(0, None)}
+        assert [event.rates for event in run.events.of(Restored)] == [(0.1,)]
