@@ -3,9 +3,9 @@ first mixes them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import prod
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from gradstep.contract.op_records import LeafRecord, OpRecord, Origin, Record
 from gradstep.findings.facts.repeated import past_views, shape_of
@@ -117,6 +117,30 @@ def _of_single(
     return "unknown" if record.name in ("stack", "cat") else Mixed(record)
 
 
+class _Taken(NamedTuple):
+    """What an op takes in whose ``rows`` are apart, the first with this ``shape``: they lie in its
+    dimension ``dim``, where ``inner`` numbers belong to one of them."""
+
+    record: OpRecord
+    given: Sequence[Origin]
+    lie: Sequence[Lie]
+    apart: Sequence[tuple[tuple[int, ...], int]]
+    rows: int
+    shape: tuple[int, ...]
+    stride: int
+    dim: int
+    inner: int
+
+    def placed(self, where: int) -> Lie:
+        """The rows lie in this dimension of the result, as they did in theirs."""
+        return Apart(prod(self.record.shapes[0][where + 1 :]) * self.inner)
+
+    def along(self, name: str, usual: int | None = None) -> int:
+        """Return the dimension that an argument of the op names."""
+        at = self.record.attributes
+        return int(at[name] if usual is None else at.get(name, usual)) % len(self.shape)
+
+
 def _of_apart(
     record: OpRecord,
     given: Sequence[Origin],
@@ -124,88 +148,129 @@ def _of_apart(
     apart: Sequence[tuple[tuple[int, ...], int]],
     rows: int,
 ) -> Lie:
-    name, at, made = record.name, record.attributes, record.shapes[0]
     (shape, stride), *others = apart
-    if name in _SAME_ORDER:
+    if record.name in _SAME_ORDER:
         return Apart(stride)
     dim, inner = _dim_of(shape, stride, rows)
+    taken = _Taken(record, given, lie, apart, rows, shape, stride, dim, inner)
+    if record.pointwise or record.name in ("expand", "where", "masked_fill"):
+        return _of_pointwise(taken)
+    if record.name in _PRODUCTS:
+        return _of_two_factors(taken) if len(apart) == 2 else _of_product(taken)
+    if record.name in _ATTENTION:
+        return Mixed(record) if dim == len(shape) - 2 else taken.placed(dim)
+    work = None if others else _OF_ONE.get(record.name)
+    return "unknown" if work is None else work(taken)
 
-    def placed(where: int) -> Lie:
-        """The rows lie in this dimension of the result, as they did in theirs."""
-        return Apart(prod(made[where + 1 :]) * inner)
 
-    if record.pointwise or name in ("expand", "where", "masked_fill"):
-        places = {len(each) - _dim_of(each, far, rows)[0] for each, far in apart}
-        if len(places) > 1:
-            return "unknown"
-        where = len(made) - places.pop()
-        own = [shape_of(one) for one, each in zip(given, lie, strict=True)
-               if each == "none" and isinstance(past_views(one)[0], LeafRecord)
-               and one[0].requires_grad]  # fmt: skip
-        if inner == 1 and any(
-            len(each) >= len(made) - where and each[where - len(made)] == rows for each in own
-        ):
-            return Mixed(record, by_place=True)
-        return placed(where)
-    if name in _PRODUCTS and len(apart) == 2:
-        depth, dims = len(shape), (dim, _dim_of(*others[0], rows)[0])
-        if dims[0] == dims[1] < depth - 2:
-            return placed(dim)
-        return "pairs" if dims == (depth - 2, depth - 1) else "unknown"
-    if name in _PRODUCTS:
-        return _of_product(record, given, lie, dim, placed)
-    if name in _ATTENTION:
-        return Mixed(record) if dim == len(shape) - 2 else placed(dim)
-    if others:
+def _of_pointwise(taken: _Taken) -> Lie:
+    record, made = taken.record, taken.record.shapes[0]
+    places = {len(each) - _dim_of(each, far, taken.rows)[0] for each, far in taken.apart}
+    if len(places) > 1:
         return "unknown"
-    if name in ("t", "transpose", "permute"):
-        order = list(range(len(shape)))
-        if name == "permute":
-            order = [each % len(shape) for each in at["dims"]]
-        else:
-            one, two = (0, len(shape) - 1) if name == "t" else (at["dim0"], at["dim1"])
-            order[one], order[two] = order[two], order[one]
-        return placed(order.index(dim))
-    if name in ("select", "unbind"):
-        cut = int(at.get("dim", 0)) % len(shape)
-        if cut == dim:
-            return One(int(at.get("index", 0)) % rows) if shape[dim] == rows else "unknown"
-        return placed(dim - (cut < dim))
-    if name in ("slice", "cat", "split", "chunk", "split_with_sizes", "unsafe_split"):
-        cut = int(at.get("dim", 0)) % len(shape)
-        return "unknown" if cut == dim else placed(dim)
-    if name in _ALONG:
-        return Mixed(record) if int(at["dim"]) % len(shape) == dim else Apart(stride)
-    if name in _REDUCING:
-        summed = at.get("dim")
-        dims_of = [summed] if isinstance(summed, int) else summed or range(len(shape))
-        gone = {each % len(shape) for each in dims_of}
-        if dim in gone:
-            return "none"
-        return placed(dim if at.get("keepdim") else dim - sum(each < dim for each in gone))
-    if name in ("native_layer_norm", "layer_norm"):
-        return "unknown" if dim >= len(shape) - len(at["normalized_shape"]) else Apart(stride)
-    if name in _OF_ROWS or name == "convolution":
-        if dim == 0:
-            return placed(0)
-        return Mixed(record) if name == "convolution" and shape[dim] == rows else "unknown"
-    if name == "embedding":
-        return Apart(stride * made[-1])
-    return "unknown"
+    where = len(made) - places.pop()
+    own = [
+        shape_of(one)
+        for one, each in zip(taken.given, taken.lie, strict=True)
+        if each == "none" and isinstance(past_views(one)[0], LeafRecord) and one[0].requires_grad
+    ]
+    if taken.inner == 1 and any(
+        len(each) >= len(made) - where and each[where - len(made)] == taken.rows for each in own
+    ):
+        return Mixed(record, by_place=True)
+    return taken.placed(where)
 
 
-def _of_product(
-    record: OpRecord, given: Sequence[Origin], lie: Sequence[Lie], dim: int, placed: Any
-) -> Lie:
+def _of_two_factors(taken: _Taken) -> Lie:
+    depth, dim = len(taken.shape), taken.dim
+    dims = (dim, _dim_of(*taken.apart[1], taken.rows)[0])
+    if dims[0] == dims[1] < depth - 2:
+        return taken.placed(dim)
+    return "pairs" if dims == (depth - 2, depth - 1) else "unknown"
+
+
+def _of_product(taken: _Taken) -> Lie:
     """Of a product of matrices: rows that are summed over are mixed."""
+    record, given, dim = taken.record, taken.given, taken.dim
     first = len(given) - 2
-    at = [place for place, each in enumerate(lie) if isinstance(each, Apart)]
+    at = [place for place, each in enumerate(taken.lie) if isinstance(each, Apart)]
     if len(at) > 1 or at[0] < first or record.name == "linear":
         is_simple = len(at) == 1 and at[0] == 0 and dim < len(shape_of(given[0])) - 1
-        return placed(dim) if record.name == "linear" and is_simple else "unknown"
+        return taken.placed(dim) if record.name == "linear" and is_simple else "unknown"
     depth = len(shape_of(given[at[0]]))
     summed = depth - 1 if at[0] == first else max(depth - 2, 0)
-    return Mixed(record) if dim == summed else placed(dim)
+    return Mixed(record) if dim == summed else taken.placed(dim)
+
+
+def _of_permuted(taken: _Taken) -> Lie:
+    name, shape = taken.record.name, taken.shape
+    if name == "permute":
+        order = [each % len(shape) for each in taken.record.attributes["dims"]]
+        return taken.placed(order.index(taken.dim))
+    order = [*range(len(shape))]
+    one, two = (0, -1) if name == "t" else (taken.along("dim0"), taken.along("dim1"))
+    order[one], order[two] = order[two], order[one]
+    return taken.placed(order.index(taken.dim))
+
+
+def _of_selected(taken: _Taken) -> Lie:
+    cut, dim = taken.along("dim", 0), taken.dim
+    if cut != dim:
+        return taken.placed(dim - (cut < dim))
+    row = int(taken.record.attributes.get("index", 0)) % taken.rows
+    return One(row) if taken.shape[dim] == taken.rows else "unknown"
+
+
+def _of_cut(taken: _Taken) -> Lie:
+    return "unknown" if taken.along("dim", 0) == taken.dim else taken.placed(taken.dim)
+
+
+def _of_normalized(taken: _Taken) -> Lie:
+    return Mixed(taken.record) if taken.along("dim") == taken.dim else Apart(taken.stride)
+
+
+def _of_reduced(taken: _Taken) -> Lie:
+    at, depth, dim = taken.record.attributes, len(taken.shape), taken.dim
+    summed = at.get("dim")
+    dims = [summed] if isinstance(summed, int) else summed or range(depth)
+    gone = {each % depth for each in dims}
+    if dim in gone:
+        return "none"
+    return taken.placed(dim if at.get("keepdim") else dim - sum(each < dim for each in gone))
+
+
+def _of_layer_norm(taken: _Taken) -> Lie:
+    own = len(taken.record.attributes["normalized_shape"])
+    return "unknown" if taken.dim >= len(taken.shape) - own else Apart(taken.stride)
+
+
+def _of_first_dim(taken: _Taken) -> Lie:
+    return taken.placed(0) if taken.dim == 0 else "unknown"
+
+
+def _of_convolution(taken: _Taken) -> Lie:
+    if taken.dim == 0 or taken.shape[taken.dim] != taken.rows:
+        return _of_first_dim(taken)
+    return Mixed(taken.record)
+
+
+def _of_embedding(taken: _Taken) -> Lie:
+    return Apart(taken.stride * taken.record.shapes[0][-1])
+
+
+_CUTS: Final = ("slice", "cat", "split", "chunk", "split_with_sizes", "unsafe_split")
+_OF_ONE: Final[Mapping[str, Callable[[_Taken], Lie]]] = {
+    **dict.fromkeys(("t", "transpose", "permute"), _of_permuted),
+    **dict.fromkeys(("select", "unbind"), _of_selected),
+    **dict.fromkeys(_CUTS, _of_cut),
+    **dict.fromkeys(_ALONG, _of_normalized),
+    **dict.fromkeys(_REDUCING, _of_reduced),
+    **dict.fromkeys(("native_layer_norm", "layer_norm"), _of_layer_norm),
+    **dict.fromkeys(_OF_ROWS, _of_first_dim),
+    "convolution": _of_convolution,
+    "embedding": _of_embedding,
+}
+"""Ops that take one value whose rows are apart."""
 
 
 def _dim_of(shape: Sequence[int], stride: int, rows: int) -> tuple[int, int]:

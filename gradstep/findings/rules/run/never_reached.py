@@ -77,29 +77,34 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
         return
     learning, run = facts[Learning], facts.run
     calls = len(run.indices if Objects in facts.given else run.described)
-    idle = facts.run.training.idle
     # to which leaves others came, a recording does not tell
     knows_all = Objects in facts.given or all(
-        call.kind == "backward" and not call.error for call in facts.run.calls()
+        call.kind == "backward" and not call.error for call in run.calls()
     )
-    resting = {facts.run.leaves[number].name for number in idle or ()}
+    is_note = learning.waits(facts) or not knows_all
+    cause = _likely(facts)
     for optimizer, lost in learning.lost().items():
         names = [leaf.name for leaf in lost]
-        cause = _likely(facts)
         lines = assigned(optimizer, facts.file)
-        has = sum(leaf.optimizer == optimizer for leaf in learning.trained.values())
-        # a part that does not run may be one for later
-        is_certain = bool(cause) or len(lost) == has
-        aside = set() if is_certain else {*names} if idle is None else resting & {*names}
-        # in a program that runs, that is for the rule on its graphs to say
-        aside = {*names} if Forward in facts.given and not is_certain else aside
+        source = (cause and cause.source) or (lines[0] if lines else facts.line)
+        aside = set() if cause else _aside(facts, optimizer, names)
         for of_part in (True, False):
             if part := tuple(name for name in names if (name in aside) == of_part):
                 yield NeverReached(
-                    optimizer, calls, cause, leaves=part,
-                    is_note=of_part or learning.waits(facts) or not knows_all,
-                    source=(cause and cause.source) or (lines[0] if lines else facts.line),
-                )  # fmt: skip
+                    optimizer, calls, cause, leaves=part, source=source, is_note=of_part or is_note
+                )
+
+
+def _aside(facts: Facts, optimizer: str, names: list[str]) -> set[str]:
+    """Return those leaves of an optimizer that may be of a part for later."""
+    has = sum(leaf.optimizer == optimizer for leaf in facts[Learning].trained.values())
+    idle = facts.run.training.idle
+    if len(names) == has:
+        return set()
+    # of a part of a program that runs, the rule on its graphs is to tell
+    if idle is None or Forward in facts.given:
+        return {*names}
+    return {facts.run.leaves[number].name for number in idle} & {*names}
 
 
 def _likely(facts: Facts) -> Cut | None:

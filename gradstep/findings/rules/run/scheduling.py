@@ -219,65 +219,79 @@ def schedules(facts: Facts) -> Iterator[Reason]:
     """Yield schedulers whose steps do not fit those of their optimizers."""
     happened = facts[Happened]
     steps = happened.of(Stepped)
+    is_whole = facts.is_whole and not (facts.is_cut_short or happened.is_full(Stepped))
     by_scheduler: dict[int, list[Scheduled]] = {}
     for event in happened.of(Scheduled):
         by_scheduler.setdefault(id(event.thing), []).append(event)
-    followed = {id(step.thing) for step in steps}
     for events in by_scheduler.values():
         first = events[0]
         name = assigned_at(first.source) or f"the {first.kind}"
         own = [step for step in steps if step.thing is first.optimizer]
-        given = [event for event in events[1:] if event.given is not None]
+        fraction = next((e for e in events[1:] if e.given is not None and e.given % 1), None)
         if not own:
-            # what wraps an optimizer, as a framework does, has the same groups
-            is_followed = len({step.rates for step in steps}) > 1
-            is_constant = len({event.rates for event in events}) == 1
-            if is_followed or is_constant:
-                continue
-            if len(events) > _TIMES and len(steps) >= _STEPS and len(followed) == 1:
-                stepping = happened.name(steps[-1].thing, f"the {steps[-1].kind}")
-                yield OfAnotherOptimizer(name, stepping, len(events) - 1, source=first.source)
-        elif (
-            given and first.kind not in _GIVEN and any(e.given != int(e.given or 0) for e in given)
-        ):
-            yield LossForEpoch(name, first.kind, given[0].given or 0.0, source=given[0].source)
-        elif facts.is_whole and not (facts.is_cut_short or happened.is_full(Stepped)):
-            yield from _timing(facts, name, events, own)
+            yield from _of_no_step(happened, name, events, steps)
+        elif fraction is not None and first.kind not in _GIVEN:
+            given = next(event for event in events[1:] if event.given is not None)
+            yield LossForEpoch(name, first.kind, given.given or 0.0, source=given.source)
+        elif is_whole and len(events) == 1:
+            yield from _never(happened, name, first, own)
+        elif is_whole and len(own) >= _STEPS:
+            yield from _timing(name, events, own)
 
 
-def _timing(
-    facts: Facts, name: str, events: Sequence[Scheduled], steps: Sequence[Stepped]
+def _of_no_step(
+    happened: Happened, name: str, events: Sequence[Scheduled], steps: Sequence[Stepped]
 ) -> Iterator[Reason]:
-    first, last, count = events[0], events[-1], len(steps)
-    if any(event.is_inner for event in events) or count < _STEPS or not first.rates:
-        return
-    optimizer = facts[Happened].name(first.optimizer, "the optimizer")
-    if len(events) == 1:
-        same = len({step.rates for step in steps}) == 1  # else somebody else sets them
-        if first.kind != "ReduceLROnPlateau" and same:
-            rate = steps[-1].rates[0] if steps[-1].rates else None
-            yield NeverScheduled(name, optimizer, count, rate, source=first.source)
-        return
-    stepped_at = events[1].source or first.source
-    length, highest = first.length, first.highest
+    """Of a scheduler whose optimizer never steps."""
+    # what wraps an optimizer, as a framework does, has the same groups
+    is_followed = len({step.rates for step in steps}) > 1
+    is_constant = len({event.rates for event in events}) == 1
+    is_one = len({id(step.thing) for step in steps}) == 1
+    is_long = len(events) > _TIMES and len(steps) >= _STEPS
+    if is_one and is_long and not (is_followed or is_constant):
+        stepping = happened.name(steps[-1].thing, f"the {steps[-1].kind}")
+        yield OfAnotherOptimizer(name, stepping, len(events) - 1, source=events[0].source)
+
+
+def _never(
+    happened: Happened, name: str, first: Scheduled, steps: Sequence[Stepped]
+) -> Iterator[Reason]:
+    """Of a scheduler that is created and never stepped."""
+    is_alone = len({step.rates for step in steps}) == 1  # else somebody else sets them
+    is_meant = not first.is_inner and first.rates and first.kind != "ReduceLROnPlateau"
+    if is_meant and is_alone and len(steps) >= _STEPS:
+        optimizer = happened.name(first.optimizer, "the optimizer")
+        rate = steps[-1].rates[0] if steps[-1].rates else None
+        yield NeverScheduled(name, optimizer, len(steps), rate, source=first.source)
+
+
+def _timing(name: str, events: Sequence[Scheduled], steps: Sequence[Stepped]) -> Iterator[Reason]:
+    """Of a scheduler that is stepped too rarely or too often."""
+    first, place, count = events[0], events[-1].place, len(steps)
     rates = [step.rates[0] for step in steps if step.rates]
-    if (
-        length is not None and last.place < _DONE * length and rates
-        and max(rates) < highest / 2 and count > _TIMES * last.place
-    ):  # fmt: skip
+    if any(event.is_inner for event in events) or not first.rates or not rates:
+        return
+    top, length, stepped_at = max(rates), first.length, events[1].source or first.source
+    if length is not None and _is_too_slow(first, top, place, count):
         yield TooSlow(
-            name, length, last.place, count, rates[-1], highest, source=stepped_at,
+            name, length, place, count, rates[-1], first.highest, source=stepped_at,
             other=first.source,
         )  # fmt: skip
     elif (
-        first.kind == "CosineAnnealingLR" and length is not None
-        and last.place > _UP_AND_DOWN * length and last.place > count // 2
-    ):  # fmt: skip
-        yield UpAndDown(name, length, last.place, source=stepped_at, other=first.source)
-    elif rates and (top := max(rates)):
+        length is not None
+        and first.kind == "CosineAnnealingLR"
+        and (place > _UP_AND_DOWN * length and place > count // 2)
+    ):
+        yield UpAndDown(name, length, place, source=stepped_at, other=first.source)
+    elif top:
         low = next((at for at, rate in enumerate(rates) if rate < _LOW * top), count)
         if rates.index(top) < low <= count // 2 and max(rates[low:]) < _LOW * top:
             yield Lowered(name, top, rates[-1], low, count, source=stepped_at, other=first.source)
+
+
+def _is_too_slow(first: Scheduled, top: float, place: int, count: int) -> bool:
+    is_early = first.length is not None and place < _DONE * first.length
+    return is_early and top < first.highest / 2 and count > _TIMES * place
 
 
 _GIVEN: Final = ("ReduceLROnPlateau", "CosineAnnealingWarmRestarts")

@@ -308,38 +308,30 @@ def _reason(
     line = weights[0][0].seen[0].call.line
     file = "" if line is None else line.file
     ratio = median([moved for _, moved in weights])
-    groups = [group for group in facts.run.training.groups if group.optimizer == optimizer]
-    rate, first = map(groups[0].options.get, ("lr", "initial_lr")) if groups else (None, None)
+    group = next((each for each in facts.run.training.groups if each.optimizer == optimizer), None)
+    rate, first = map(group.options.get, ("lr", "initial_lr")) if group else (None, None)
     made = next(iter(assigned(optimizer, file)), None)
-    scheduled = schedulers(file)
-    if not is_small and scheduled and rate is not None and first and rate > _RAISED * first:
-        return LargeSteps(
-            optimizer, rate, ratio, first, leaves=leaves, source=scheduled[0], other=made
-        )
+    scheduled = next(iter(schedulers(file)), None)
+    change = None if scheduled is None or rate is None or not first else rate / first
     if not is_small:
-        return LargeSteps(optimizer, rate, ratio, leaves=leaves, source=made or line)
+        raised = first if change is not None and change > _RAISED else None
+        at, other = (made or line, None) if raised is None else (scheduled, made)
+        return LargeSteps(optimizer, rate, ratio, raised, leaves=leaves, source=at, other=other)
     if (clip := _clip_of_scaled(facts, weights)) is not None:
         has_scaler = bool(facts.run.training.scalers)
         return ClippedScaled(optimizer, ratio, has_scaler, leaves=leaves, source=clip, other=line)
     because: Reason
     if (tight := _tight_clip(file)) is not None:
         because = tight
-    elif scheduled and rate is not None and first and rate < _LOWERED * first:
-        because = Schedule(first, source=scheduled[0])
+    elif change is not None and first and change < _LOWERED:
+        because = Schedule(first, source=scheduled)
     elif rate is None or rate < _LOW:
-        because = LowRate(groups[0].kind if groups else "", made, source=made or line)
+        because = LowRate(group.kind if group else "", made, source=made or line)
     else:
         because = TinyGradients(optimizer, source=made or line)
     at = because.source
-    return SmallSteps(
-        optimizer,
-        rate,
-        ratio,
-        because,
-        leaves=leaves,
-        source=at,
-        other=None if made == at else made,
-    )
+    other = None if made == at else made
+    return SmallSteps(optimizer, rate, ratio, because, leaves=leaves, source=at, other=other)
 
 
 def unscaled(facts: Facts) -> Iterator[Reason]:

@@ -168,46 +168,53 @@ def unchanged(facts: Facts) -> Iterator[Reason]:
     """Yield the leaves that the last three calls or more found as they were although gradients had
     come to them."""
     every = list(histories(facts.run))
+    if not facts.run.training.groups and not facts[Learning].trained:
+        yield from _by_hand(every)
+    for cause, alike in _by_cause(facts, every).items():
+        yield _of_cause(facts, cause, alike)
+
+
+def _by_cause(facts: Facts, every: list[History]) -> dict[Hindrance, list[History]]:
+    """Return the leaves that stayed as they were, by what hinders their steps."""
     largest = max((g for history in every for s in history.seen if (g := s.gradient)), default=0.0)
     trained = {held.name for held in facts[Learning].trained.values()}
-    by_cause: dict[Hindrance, list[History]] = {}
+    groups = facts.run.training.groups
     slow = slow_optimizers(facts)  # a finding of its own
+    by_cause: dict[Hindrance, list[History]] = {}
     for history in every:
-        if history.seen[-1].facts.optimizer in slow:
+        leaf, last = history.leaf, history.seen[-1]
+        # a part may stay as it is where the whole does not
+        if leaf.is_part or leaf.name not in trained or last.facts.optimizer in slow:
             continue
-        if history.leaf.is_part:  # that may stay as it is where the whole does not
+        if last.call.line is not None and measures_gradients(last.call.line):
             continue
-        last_line = history.seen[-1].call.line
-        if last_line is not None and measures_gradients(last_line):
-            continue
-        if history.leaf.name in trained and _is_idle(history, _NOISE * largest):
+        if _is_idle(history, _NOISE * largest):
             size = next((g for s in reversed(history.seen) if (g := s.gradient)), 1.0)
-            groups = facts.run.training.groups
-            held = [(g.optimizer, g.options) for g in groups if history.leaf.number in g.leaves]
-            usual = history.seen[-1].facts.parameter_rms
-            cause = hindrance(held if groups else None, history.leaf.dtype, usual, size)
+            held = [(g.optimizer, g.options) for g in groups if leaf.number in g.leaves]
+            cause = hindrance(held if groups else None, leaf.dtype, last.facts.parameter_rms, size)
             by_cause.setdefault(cause, []).append(history)
-    if not facts.run.training.groups and not trained:
-        yield from _by_hand(every)
-    for cause, alike in by_cause.items():
-        last = alike[0].seen[-1]
-        fresh = all(seen.is_fresh for seen in alike[0].seen)
-        optimizer, line = last.facts.optimizer or "", last.call.line
-        because = _likely(cause, fresh, optimizer, line)
-        if because is cause and not cause.is_known:
-            because = _happened(facts, alike[0].leaf.name, optimizer, line) or because
-        since = len(alike[0].seen) - _still(alike[0])
-        source = because.source
-        # a schedule may end at a rate that changes nothing any more
-        is_end = _still(alike[0]) <= max(_CALLS, _END * len(alike[0].seen))
-        is_end = is_end and isinstance(because, BySchedule)
-        if isinstance(because, BySchedule):
-            because = replace(because, is_end=is_end)
-        yield Unchanged(
-            because, 0 if since <= 1 else alike[0].seen[since].call.number, is_note=is_end,
-            leaves=tuple(history.leaf.name for history in alike), source=source or last.call.line,
-            other=None if source is None else last.call.line,
-        )  # fmt: skip
+    return by_cause
+
+
+def _of_cause(facts: Facts, cause: Hindrance, alike: list[History]) -> Unchanged:
+    first = alike[0]
+    last, still = first.seen[-1], _still(first)
+    fresh = all(seen.is_fresh for seen in first.seen)
+    optimizer, line = last.facts.optimizer or "", last.call.line
+    because = _likely(cause, fresh, optimizer, line)
+    if because is cause and not cause.is_known:
+        because = _happened(facts, first.leaf.name, optimizer, line) or because
+    since = len(first.seen) - still
+    # a schedule may end at a rate that changes nothing any more
+    is_end = isinstance(because, BySchedule) and still <= max(_CALLS, _END * len(first.seen))
+    if isinstance(because, BySchedule):
+        because = replace(because, is_end=is_end)
+    source = because.source
+    return Unchanged(
+        because, 0 if since <= 1 else first.seen[since].call.number, is_note=is_end,
+        leaves=tuple(history.leaf.name for history in alike), source=source or line,
+        other=None if source is None else line,
+    )  # fmt: skip
 
 
 def _by_hand(every: list[History]) -> Iterator[Reason]:
