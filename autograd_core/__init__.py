@@ -46,9 +46,7 @@ from autograd_core.dtype import (
 )
 from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
-from autograd_core.fallback import Stubs as _Stubs
-from autograd_core.fallback import find as _find
-from autograd_core.fallback import load_stubs_with as _load_stubs_with
+from autograd_core.fallback import refuse as _refuse
 from autograd_core.functions import *  # noqa: F403
 from autograd_core.op.public import NAMESPACES as _NAMESPACES
 from autograd_core.op.public import has_inplace_function as _has_inplace_function
@@ -95,16 +93,6 @@ _OF_NN = (
 _OF_SERIALIZATION = ("load", "save")
 
 
-def _stubs() -> _Stubs:
-    # few programs ask for a name that is not here
-    import autograd_core.compat as stubs
-
-    return stubs
-
-
-_load_stubs_with(_stubs)
-
-
 def __getattr__(name: str) -> _Any:
     if name in _WHEN_ASKED_FOR:
         return _importlib.import_module(f"autograd_core.{name}")
@@ -120,7 +108,8 @@ def __getattr__(name: str) -> _Any:
         return getattr(Tensor, name)
     if name in _NAMESPACES[""]:  # declared since
         return _NAMESPACES[""][name]
-    return _find(__name__, name)
+    constants = _importlib.import_module("autograd_core.tensor.constants").CONSTANTS
+    return constants[name] if name in constants else _refuse(__name__, name)
 
 
 __all__ = [

@@ -1,19 +1,12 @@
-"""Answer for names that a module lacks: a stub, or one clear error.
-
-The package says in its ``__init__`` where the stubs are (:mod:`autograd_core.compat`, which stands
-above all that asks for one). They are imported when a program first asks, and not before.
-"""
+"""One clear error for a name of PyTorch's that a module lacks."""
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable, Mapping
 from functools import partial
-from importlib.machinery import ModuleSpec
 from opcode import opmap
-from types import FrameType, ModuleType
-from typing import Any, Final, Protocol
+from types import FrameType
+from typing import Any, Final
 
 _ROOT: Final = "autograd_core"
 NOT_HERE: Final = (
@@ -22,42 +15,13 @@ NOT_HERE: Final = (
 )
 
 
-class Stubs(Protocol):
-    """What stands in for what is not here; a path leads from the package to a module."""
-
-    def has_module(self, path: str) -> bool:
-        """Return whether the module at this path is a stub."""
-        ...
-
-    def names_in(self, path: str) -> Mapping[str, Any]:
-        """Return the stub names of the module at this path."""
-        ...
-
-
-_load: Callable[[], Stubs]
-
-
-def load_stubs_with(load: Callable[[], Stubs]) -> None:
-    """Have ``load`` called for the stubs where a name is missing."""
-    global _load
-    _load = load
-
-
-def find(module: str, name: str) -> Any:
-    """Return the stub for ``module.name``, which is not there.
+def refuse(module: str, name: str) -> Any:
+    """Say that there is no ``module.name``.
 
     Raises:
-        AttributeError: there is none.
-        ImportError: there is none, and ``from module import name`` asks.
+        AttributeError: always, but for the next case.
+        ImportError: ``from module import name`` asks.
     """
-    if not name.startswith("__"):  # Python itself asks for __path__ and others
-        stubs = _load()
-        if stubs.has_module(_below_root(f"{module}.{name}")):
-            return importlib.import_module(f"{module}.{name}")
-        known = stubs.names_in(_below_root(module))
-        if name in known:
-            setattr(sys.modules[module], name, known[name])
-            return known[name]
     message = f"module {module!r} has no attribute {name!r}: {NOT_HERE}"
     if _is_from_import(sys._getframe(1)):
         raise ImportError(message, name=module)  # of an AttributeError, Python drops the message
@@ -65,11 +29,11 @@ def find(module: str, name: str) -> Any:
 
 
 def answer_missing_names(module: str) -> None:
-    """Make :func:`find` the ``__getattr__`` of a module.
+    """Make :func:`refuse` the ``__getattr__`` of a module.
 
     Type checkers do not see it, so that they still report mistyped names.
     """
-    vars(sys.modules[module])["__getattr__"] = partial(find, module)
+    vars(sys.modules[module])["__getattr__"] = partial(refuse, module)
 
 
 def _is_from_import(frame: FrameType | None) -> bool:
@@ -79,33 +43,18 @@ def _is_from_import(frame: FrameType | None) -> bool:
     return frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]
 
 
-def _below_root(module: str) -> str:
-    return module.removeprefix(_ROOT).removeprefix(".")
-
-
-class StubModules:
-    """Find and load modules that are stubs, such as ``autograd_core.jit``, where one is imported.
-
-    Python asks this finder last, when there is no file of that name.
-    """
+class MissingModules:
+    """Refuse to import a module such as ``autograd_core.jit``; Python asks this finder last."""
 
     @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        """Describe the module, if it is a stub."""
-        if name.startswith(f"{_ROOT}.") and _load().has_module(_below_root(name)):
-            loader: Any = StubModules
-            return ModuleSpec(name, loader, is_package=True)
-        return None
+    def find_spec(name: str, path: object = None, target: object = None) -> None:
+        """Leave all modules of other packages to other finders.
 
-    @staticmethod
-    def create_module(spec: ModuleSpec) -> None:
-        """Let Python create the module as usual."""
-
-    @staticmethod
-    def exec_module(module: ModuleType) -> None:
-        """Fill the module with the stubs."""
-        module.__dict__.update(_load().names_in(_below_root(module.__name__)))
-        answer_missing_names(module.__name__)
+        Raises:
+            ModuleNotFoundError: this package has no such module.
+        """
+        if name.startswith(f"{_ROOT}."):
+            raise ModuleNotFoundError(f"No module named {name!r}: {NOT_HERE}", name=name)
 
 
-sys.meta_path.append(StubModules)
+sys.meta_path.append(MissingModules)

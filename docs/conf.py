@@ -36,7 +36,6 @@ extensions = [
     "namespace",
     "packages",
     "releases",
-    "stubs",
     "exhibit",
 ]
 exclude_patterns = ["_build", "_ext"]

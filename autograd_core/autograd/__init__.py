@@ -21,14 +21,13 @@ from autograd_core.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
-from autograd_core.fallback import find as _find
+from autograd_core.fallback import refuse as _refuse
 
 if _TYPE_CHECKING:
     from typing import Any as _Any
 
     from autograd_core.autograd import functional, profiler
     from autograd_core.autograd.function import Function
-    from autograd_core.compat import Variable
 
 # Together a tenth of the time that an import takes, and few programs use them.
 _MODULES_WHEN_ASKED_FOR = ("function", "functional", "profiler")
@@ -39,11 +38,11 @@ def __getattr__(name: str) -> _Any:
         return _importlib.import_module(f"autograd_core.autograd.{name}")
     if name == "Function":
         return __getattr__("function").Function
-    return _find(__name__, name)
+    return _refuse(__name__, name)
 
 
 __all__ = [
-    "Function", "Variable", "backward", "custom_gradient", "detect_anomaly", "enable_grad",
+    "Function", "backward", "custom_gradient", "detect_anomaly", "enable_grad",
     "forward_ad", "functional", "grad", "gradcheck", "gradgradcheck", "graph", "inference_mode",
     "is_grad_enabled", "no_grad", "profiler", "set_detect_anomaly", "set_grad_enabled",
     "set_multithreading_enabled",

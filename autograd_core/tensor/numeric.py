@@ -29,7 +29,7 @@ from autograd_core.tensor.size import Size
 __all__ = [
     "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor",
     "IntTensor", "LongTensor", "ShortTensor", "broadcast_shapes", "can_cast", "e", "finfo", "iinfo",
-    "inf", "nan", "newaxis", "pi", "promote_types", "result_type",
+    "inf", "nan", "newaxis", "pi", "promote_types", "result_type", "set_num_threads",
 ]  # fmt: skip
 
 e: Final = math.e
@@ -37,6 +37,10 @@ inf: Final = math.inf
 nan: Final = math.nan
 pi: Final = math.pi
 newaxis: Final = None
+
+
+def set_num_threads(int: int) -> None:  # the name of PyTorch's argument
+    """Do nothing: NumPy's settings hold. Scripts for PyTorch begin with this line."""
 
 
 class finfo:  # lower case, as PyTorch spells it

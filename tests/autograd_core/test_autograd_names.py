@@ -12,10 +12,14 @@ INSIDE = "internal to PyTorch, not for users"
 NESTED = "an undocumented leftover of PyTorch 0.4 for nested inputs"
 OLD = "deprecated: gradcheck gives the same answer"
 COMPILER = "torch.compile only"
+VARIABLE = "a leftover of PyTorch 0.3: every tensor is one"
 SELECTIVE = "selective checkpointing relies on dispatch modes, which gradstep does not have"
 
 LEFT_OUT = {
-    "autograd": {"NestedIOFunction": NESTED, "enforce_grad_layout_policy": GPU},
+    "autograd": {
+        "NestedIOFunction": NESTED, "enforce_grad_layout_policy": GPU,
+        "Variable": VARIABLE, "variable": VARIABLE,
+    },
     "autograd.graph": {
         "region_activation_memory_budget": COMPILER,
         "set_warn_on_accumulate_grad_stream_mismatch": GPU,
@@ -36,7 +40,6 @@ LEFT_OUT = {
     },
     "autograd.anomaly_mode": {},
     "autograd.grad_mode": {"enforce_grad_layout_policy": GPU},
-    "autograd.variable": {"VariableMeta": INSIDE},
     "utils.checkpoint": {
         "check_backward_validity": INSIDE, "detach_variable": INSIDE,
         "get_device_states": GPU, "set_device_states": GPU, "DefaultDeviceType": GPU,

@@ -33,7 +33,7 @@ OWN_GRADIENT = """
 import torch
 import torch.nn.functional as F
 from torch import nn
-from torch.autograd import Function, Variable
+from torch.autograd import Function
 
 
 class Gate(Function):
@@ -66,7 +66,7 @@ canal = Canal().double()
 with torch.no_grad():
     canal.locks.weight.copy_(torch.tensor([[0.5, -0.5], [1.0, 2.0], [-1.5, 0.25]]).double())
     canal.locks.bias.copy_(torch.tensor([0.2, -0.4, 0.3]).double())
-water = Variable(torch.tensor([[0.4, 0.8], [-1.0, 1.5]]).double(), requires_grad=True)
+water = torch.tensor([[0.4, 0.8], [-1.0, 1.5]]).double().requires_grad_()
 loss = F.mse_loss(canal(water), torch.full((2, 3), 0.5).double())
 loss.backward()
 found["loss"] = loss.item()

@@ -63,7 +63,7 @@ LEFT_OUT = {
         "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d "
         "RReLU rrelu rrelu_"
     ),
-    "for several processes": "SyncBatchNorm",
+    "for several devices or processes": "DataParallel SyncBatchNorm",
     "a choice between kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "specific to certain hardware": (
         "grouped_mm scaled_grouped_mm scaled_mm conv_tbc native_channel_shuffle"
