@@ -69,14 +69,12 @@ from autograd_core.tensor.size import Size
 if _TYPE_CHECKING:
     from typing import Any as _Any
 
-    from autograd_core import distributions, fft, func, nn, optim, profiler, random, special, utils
+    from autograd_core import fft, func, nn, optim, profiler, random, special, utils
 
 __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
-_WHEN_ASKED_FOR = (
-    "distributions", "fft", "func", "nn", "optim", "profiler", "random", "special", "utils",
-)  # fmt: skip
+_WHEN_ASKED_FOR = ("fft", "func", "nn", "optim", "profiler", "random", "special", "utils")
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
     "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout",
@@ -113,7 +111,7 @@ def __getattr__(name: str) -> _Any:
 
 
 __all__ = [
-    "Generator", "Size", "Tensor", "autograd", "bool", "device", "distributions", "double", "dtype",
+    "Generator", "Size", "Tensor", "autograd", "bool", "device", "double", "dtype",
     "enable_grad", "fft", "float", "float16", "float32", "float64", "func", "get_default_dtype",
     "get_printoptions", "get_rng_state", "half", "inference_mode", "initial_seed", "int", "int8",
     "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",

@@ -16,6 +16,7 @@ LEFT_OUT = {
         "set_default_device set_float32_matmul_precision use_deterministic_algorithms "
         "utils.tensorboard version xpu"
     ),
+    "probability distributions": "distributions",
     "the core knows no complex numbers and no sparse tensors": "is_complex spmm",
 }
 NAMES = sorted(name for names in LEFT_OUT.values() for name in names.split())

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from tests.check_corpus.report import Verdict, verdict
 from tests.check_corpus.running import healthy_programs, mended, program_of, text
-from tests.check_corpus.table import ALL, BUGS, TORCH_ONLY, Bug
+from tests.check_corpus.table import ALL, BUGS, Bug, engines_of
 
 
 class Task(NamedTuple):
@@ -35,7 +35,7 @@ def tasks(kind: str, engines: list[str], is_mended: bool) -> list[Task]:
             Task(program.stem, engine, text(program, engine), None)
             for program in healthy_programs()
             for engine in engines
-            if engine == "torch" or program.stem not in TORCH_ONLY
+            if engine in engines_of(program.stem)
         ]
     return [
         Task(bug.name, engine, mended(bug, source), None)

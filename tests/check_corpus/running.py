@@ -76,8 +76,8 @@ def as_before(engine: str) -> Iterator[None]:
     were."""
     library = importlib.import_module(engine)
     random_state = library.get_rng_state()
-    # whatever PyTorch has compiled in this process before, it has turned this off for good
-    library.distributions.Distribution.set_default_validate_args(True)
+    if engine == "torch":  # whatever it has compiled before has turned this off for good
+        library.distributions.Distribution.set_default_validate_args(True)
     try:
         with library.enable_grad():
             yield

@@ -5,16 +5,34 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 ALL = ("torch", "autograd_core")
-TORCH_ONLY = (
+# They use what the core lacks.
+TORCH_ONLY = {
+    "actor_and_critic",
+    "actor_loss_reaches_the_critic",
     "bfloat16_autocast",
+    "clipped_before_unscaling",
     "cyclic_rates",
+    "gem_pooling_of_dead_channels",  # the core gives the exponent 0 where PyTorch gives it NaN
     "gradients_per_sample",
+    "log_probs_rewrapped",
+    "log_std_outside_its_clamp",
     "packed_sequences",
+    "ppo_clip",
+    "ppo_ratio_of_itself",
+    "reinforce_with_baseline",
+    "sampled_without_reparametrization",
     "scaler_skips_the_first_steps",
+    "soft_actor_critic",
     "sparse_embedding",
-)  # of the healthy ones
+    "std_of_one_reward",
+}
 BLIND = 84
 GITHUB = "https://github.com/"
+
+
+def engines_of(name: str) -> tuple[str, ...]:
+    """The libraries on which a program runs."""
+    return ("torch",) if name in TORCH_ONLY else ALL
 
 
 class Bug(NamedTuple):
@@ -35,7 +53,10 @@ class Bug(NamedTuple):
     symptom: str  # true of the program's variables after its run, and no longer when mended
     source: str = ""  # a public thread about such a bug
     error: str = ""  # the program ends with this message
-    engines: tuple[str, ...] = ALL
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        return engines_of(self.name)
 
 
 BUGS = (
@@ -104,7 +125,6 @@ BUGS = (
         "    scaler.unscale_(optimizer)\n    torch.nn.utils.clip_grad_norm_(",
         "history[-1] > 0.99 * history[0]",
         GITHUB + "Lightning-AI/pytorch-lightning/issues/9599",
-        engines=("torch",),  # the core has no reduced precision to scale for
     ),
     Bug(
         "distance_of_equal_points",
@@ -615,7 +635,6 @@ mass = torch.rand(60, 4)
         "x.clamp(min=1e-6).pow(self.p)",
         "not_finite(conv, gem)",
         GITHUB + "asteroid-team/asteroid/pull/121",
-        engines=("torch",),  # the core gives the exponent 0 where PyTorch gives it NaN
     ),
     Bug(
         "mean_over_an_empty_mask",

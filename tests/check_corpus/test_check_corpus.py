@@ -26,7 +26,7 @@ from tests.check_corpus.running import (
     run,
     text,
 )
-from tests.check_corpus.table import ALL, BLIND, BUGS, TORCH_ONLY, Bug
+from tests.check_corpus.table import BLIND, BUGS, Bug, engines_of
 
 BY_NAME = {bug.name: bug for bug in BUGS}
 
@@ -48,8 +48,7 @@ without_bugs = pytest.mark.parametrize(
     [
         pytest.param(program, engine, id=f"{program.stem}-{engine}", marks=on(engine))
         for program in healthy_programs()
-        for engine in ALL
-        if engine == "torch" or program.stem not in TORCH_ONLY
+        for engine in engines_of(program.stem)
     ],
 )
 

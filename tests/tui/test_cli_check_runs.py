@@ -372,12 +372,6 @@ for step in range(6):
         "0.weight, 0.bias, 3.weight and 3.bias (all of net) get no gradient",
         "[unreached]",
     ),
-    "a sample of what is to learn": (
-        HEALTHY.replace("(net(x) - y)", "(torch.distributions.Normal(net(x), 1).sample() - y)")
-        .replace("mean()\n", "mean() + net(x).square().mean()\n"),
-        "use rsample() instead of sample()",
-        "",
-    ),
     "a state that is carried over": (
         START.replace("y =", "state = torch.zeros(16, 4)\ny =") + """\
 mix = nn.Linear(4, 4, bias=False)
@@ -498,12 +492,6 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
         "zeros are for biases",
         "0.bias, std",
     ),
-    "a critic that the actor's loss moves": (
-        START + "actor = nn.Linear(4, 1)\nd = torch.distributions.Normal(actor(x), 1)\n"
-        "(-d.log_prob(y) * (y - net(x))).mean().backward()\n",
-        "(y - net(x)).detach()",
-        "",
-    ),
     "a parameter that was moved": (
         START.replace("x =", "net.gain = nn.Parameter(torch.ones(1)).double()\nx =")
         + LOOP.replace("(net(x)", "(net(x) * net.gain"),
@@ -519,6 +507,21 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
     ),
 }  # fmt: skip
 """What is to be said of a cause, and what is not."""
+REASONS_ON_PYTORCH = {
+    "a sample of what is to learn": (
+        HEALTHY.replace("(net(x) - y)", "(torch.distributions.Normal(net(x), 1).sample() - y)")
+        .replace("mean()\n", "mean() + net(x).square().mean()\n"),
+        "use rsample() instead of sample()",
+        "",
+    ),
+    "a critic that the actor's loss moves": (
+        START + "actor = nn.Linear(4, 1)\nd = torch.distributions.Normal(actor(x), 1)\n"
+        "(-d.log_prob(y) * (y - net(x))).mean().backward()\n",
+        "(y - net(x)).detach()",
+        "",
+    ),
+}  # fmt: skip
+"""With names that the core lacks."""
 
 
 @pytest.fixture
@@ -556,7 +559,16 @@ def test_a_small_gradient_beside_the_way_does_not_vanish_on_it(check: Check) -> 
 @pytest.mark.filterwarnings("ignore:std")
 @pytest.mark.parametrize("case", REASONS)
 def test_a_reason_is_that_of_this_program(check: Check, case: str) -> None:
-    script, told, untold = REASONS[case]
+    assert_told(check, *REASONS[case])
+
+
+@pytest.mark.parametrize("torch", [TORCH], indirect=True)
+@pytest.mark.parametrize("case", REASONS_ON_PYTORCH)
+def test_a_reason_is_that_of_this_program_on_pytorch(check: Check, case: str) -> None:
+    assert_told(check, *REASONS_ON_PYTORCH[case])
+
+
+def assert_told(check: Check, script: str, told: str, untold: str) -> None:
     found, printed = check(script)
     assert found == 5
     assert told in printed
