@@ -147,66 +147,6 @@ def test_an_unknown_option_is_refused(torch: Any) -> None:
         torch.optim.SGD([p], speed=2)
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"lr": 0.5, "max_iter": 6},
-        {"lr": 0.1, "history_size": 2, "max_iter": 7},
-        {"line_search_fn": "strong_wolfe", "max_iter": 6},
-        {"line_search_fn": "strong_wolfe", "lr": 30.0, "max_iter": 7, "history_size": 3},
-        {"line_search_fn": "strong_wolfe", "lr": 0.01, "max_eval": 6},
-    ],
-    ids=str,
-)
-def test_lbfgs_makes_the_same_moves(options: dict[str, Any]) -> None:
-    def train(torch: Any) -> list[Any]:
-        problem = Regression(torch)
-        optimizer = torch.optim.LBFGS([problem.w, problem.b], **options)
-        losses = problem.run(optimizer, 3)
-        return [losses, problem.w.tolist(), problem.b.tolist()]
-
-    for mine, theirs in zip(*both(train), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-10)
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
-def test_the_state_of_lbfgs_goes_from_pytorch_to_here(line_search: str | None) -> None:
-    theirs = pytest.importorskip("torch")
-    options = {"lr": 0.5, "max_iter": 3, "history_size": 4, "line_search_fn": line_search}
-    there, here = Regression(theirs), Regression(autograd_core)
-    first = theirs.optim.LBFGS([there.w, there.b], **options)
-    there.run(first, 2)
-    for t, other in ((here.w, there.w), (here.b, there.b)):
-        t.data = autograd_core.tensor(other.detach().numpy())
-    second = autograd_core.optim.LBFGS([here.w, here.b], **options)
-
-    def converted(value: Any) -> Any:
-        if isinstance(value, list):
-            return [converted(each) for each in value]
-        is_tensor = isinstance(value, theirs.Tensor)
-        return autograd_core.tensor(value.detach().numpy()) if is_tensor else value
-
-    state = first.state_dict()
-    state["state"] = {0: {key: converted(v) for key, v in state["state"][0].items()}}
-    second.load_state_dict(state)
-    np.testing.assert_allclose(here.run(second, 2), there.run(first, 2), rtol=1e-8)
-    mine, other = second.state_dict()["state"][0], first.state_dict()["state"][0]
-    assert set(mine) == set(other)
-    for key in ("d", "prev_flat_grad", "H_diag"):
-        np.testing.assert_allclose(mine[key].numpy(), other[key].numpy(), rtol=1e-6)
-    for key in ("old_dirs", "old_stps", "ro"):
-        for a, b in zip(mine[key], other[key], strict=True):
-            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
-
-
-def test_lbfgs_has_one_group() -> None:
-    problem = Regression(autograd_core)
-    with pytest.raises(ValueError, match="doesn't support per-parameter options"):
-        autograd_core.optim.LBFGS([{"params": [problem.w]}, {"params": [problem.b]}])
-
-
 @pytest.mark.parametrize(
     ("name", "options", "said"),
     [
@@ -223,7 +163,7 @@ def test_wrong_options_are_named(name: str, options: dict[str, Any], said: str) 
         getattr(autograd_core.optim, name)([x], **options)
 
 
-@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adagrad", "LBFGS"])
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_a_saved_state_goes_on_where_it_was(name: str) -> None:
     make = getattr(autograd_core.optim, name)
     one, other = Regression(autograd_core), Regression(autograd_core)

@@ -12,11 +12,14 @@ TORCH_ONLY = {
     "bfloat16_autocast",
     "clipped_before_unscaling",
     "cyclic_rates",
+    "early_stopping",
     "gem_pooling_of_dead_channels",  # the core gives the exponent 0 where PyTorch gives it NaN
     "gradients_per_sample",
+    "lbfgs",
     "log_probs_rewrapped",
     "log_std_outside_its_clamp",
     "packed_sequences",
+    "plateau_waits_for_a_maximum",
     "ppo_clip",
     "ppo_ratio_of_itself",
     "reinforce_with_baseline",
@@ -25,6 +28,7 @@ TORCH_ONLY = {
     "soft_actor_critic",
     "sparse_embedding",
     "std_of_one_reward",
+    "stochastic_weight_averaging",
 }
 BLIND = 84
 GITHUB = "https://github.com/"
@@ -257,6 +261,7 @@ target_net.load_state_dict(q_net.state_dict())
     ),
     Bug(
         "std_of_one_reward",
+        "stochastic_weight_averaging",
         "held_out",
         "the unbiased standard deviation of one reward is 0 / 0 = NaN",
         ("returns = (returns - returns.mean()) / (returns.std() + 1e-8)",),
@@ -626,6 +631,7 @@ mass = torch.rand(60, 4)
         GITHUB + "TinyLLaVA/TinyLLaVA_Factory/issues/17",
     ),
     Bug(
+        "early_stopping",
         "gem_pooling_of_dead_channels",
         "held_out",
         "a channel that never fires has mean 0, where the derivative of x ** (1 / p) is infinite",
@@ -1143,6 +1149,7 @@ mass = torch.rand(60, 4)
         GITHUB + "TorchIO-project/torchio/issues/306",
     ),
     Bug(
+        "lbfgs",
         "log_probs_rewrapped",
         "seen",
         "torch.tensor copies the values of the log-probabilities, and not their graphs",

@@ -43,7 +43,7 @@ from torch.optim import lr_scheduler
 torch.manual_seed(0)
 net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
 opt = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.5)
-sched = lr_scheduler.OneCycleLR(opt, 0.1, total_steps=120)
+sched = lr_scheduler.StepLR(opt, 1, gamma=0.001)
 best = net.state_dict()
 for epoch in range(5):
     for step in range(24):
