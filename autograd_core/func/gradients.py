@@ -14,9 +14,9 @@ from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autograd_core.autograd.functional import jacobian
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.graph import disable_saved_tensors_hooks
+from autograd_core.func.trees import leaves_of, rebuilt, structure_of
 from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
-from autograd_core.utils._pytree import leaves_of, rebuilt, structure_of
 
 Argnums = int | tuple[int, ...]
 Function = Callable[..., Any]

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
+from autograd_core.func.trees import leaves_of, rebuilt
 from autograd_core.ops.shaping.joining import stack
 from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
-from autograd_core.utils._pytree import leaves_of, rebuilt
 
 Dims = Any  # a dimension, or None for what has no batch; a tuple, list or dictionary of them
 

@@ -1,9 +1,8 @@
 """What surrounds the core, under the names of ``torch.utils``."""
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.utils import _pytree as _pytree
-from autograd_core.utils import checkpoint, data
+from autograd_core.utils import checkpoint
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint"]
 
 answer_missing_names(__name__)

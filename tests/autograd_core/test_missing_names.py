@@ -26,6 +26,7 @@ LEFT_OUT = {
         "optim.lr_scheduler.OneCycleLR optim.lr_scheduler.PolynomialLR "
         "optim.lr_scheduler.ReduceLROnPlateau optim.lr_scheduler.SequentialLR optim.swa_utils"
     ),
+    "data sets": "utils.data utils.model_zoo",
     "the core knows no complex numbers and no sparse tensors": "is_complex spmm",
 }
 NAMES = sorted(name for names in LEFT_OUT.values() for name in names.split())

@@ -67,19 +67,6 @@ def test_seeds_may_be_negative(torch: Any) -> None:
     assert torch.equal(torch.rand(2), first)
 
 
-def test_data_are_split_and_shuffled_by_a_generator(torch: Any) -> None:
-    data = importlib.import_module(f"{torch.__name__}.utils.data")
-
-    def parts() -> list[list[int]]:
-        own = torch.Generator().manual_seed(42)
-        split = data.random_split(range(9), [4, 5], generator=own)
-        loader = data.DataLoader(range(9), batch_size=9, shuffle=True, generator=own)
-        return [*map(list, split), next(iter(loader)).tolist()]
-
-    assert parts() == parts()
-    assert sorted(parts()[0] + parts()[1]) == sorted(parts()[2]) == list(range(9))
-
-
 def test_a_tensor_is_filled_with_random_numbers_by_named_parameters(torch: Any) -> None:
     torch.manual_seed(0)
     x = torch.empty(20_000)

@@ -23,12 +23,14 @@ TORCH_ONLY = {
     "ppo_clip",
     "ppo_ratio_of_itself",
     "reinforce_with_baseline",
+    "running_loss_keeps_graphs",
     "sampled_without_reparametrization",
     "scaler_skips_the_first_steps",
     "soft_actor_critic",
     "sparse_embedding",
     "std_of_one_reward",
     "stochastic_weight_averaging",
+    "target_broadcasts",
 }
 BLIND = 84
 GITHUB = "https://github.com/"
@@ -192,6 +194,7 @@ BUGS = (
         GITHUB + "google/brax/pull/152",
     ),
     Bug(
+        "running_loss_keeps_graphs",
         "sampled_without_reparametrization",
         "seen",
         "sample() passes no gradient to the mean of the policy; rsample() does",
@@ -262,6 +265,7 @@ target_net.load_state_dict(q_net.state_dict())
     Bug(
         "std_of_one_reward",
         "stochastic_weight_averaging",
+        "target_broadcasts",
         "held_out",
         "the unbiased standard deviation of one reward is 0 / 0 = NaN",
         ("returns = (returns - returns.mean()) / (returns.std() + 1e-8)",),
