@@ -69,12 +69,12 @@ from autograd_core.tensor.size import Size
 if _TYPE_CHECKING:
     from typing import Any as _Any
 
-    from autograd_core import fft, func, nn, optim, profiler, random, special, utils
+    from autograd_core import fft, func, nn, optim, random, special, utils
 
 __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
-_WHEN_ASKED_FOR = ("fft", "func", "nn", "optim", "profiler", "random", "special", "utils")
+_WHEN_ASKED_FOR = ("fft", "func", "nn", "optim", "random", "special", "utils")
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
     "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout",
@@ -116,7 +116,7 @@ __all__ = [
     "get_printoptions", "get_rng_state", "half", "inference_mode", "initial_seed", "int", "int8",
     "int16", "int32", "int64", "is_anomaly_check_nan_enabled", "is_anomaly_enabled",
     "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "linalg", "long", "manual_seed",
-    "nn", "no_grad", "optim", "profiler", "random", "return_types", "seed", "set_default_dtype",
+    "nn", "no_grad", "optim", "random", "return_types", "seed", "set_default_dtype",
     "set_grad_enabled", "set_printoptions", "set_rng_state", "short", "special", "uint8", "utils",
 ]  # fmt: skip
 __all__ += sorted(_NAMESPACES[""])

@@ -6,7 +6,7 @@ same attributes, so its records are used as they are; PyTorch's engine makes the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, Final, Literal, NamedTuple, Protocol, cast, runtime_checkable
 
@@ -309,10 +309,12 @@ class Interceptor(Protocol):
 
 
 class Profile(Protocol):
-    """What was measured of a program: a ``profile`` of the library that it uses."""
+    """What was measured of a program: by node, what its op and its backward pass cost."""
 
     @property
-    def function_events(self) -> Any: ...
+    def forward(self) -> Mapping[Any, Any]: ...
+    @property
+    def backward(self) -> Mapping[Any, Any]: ...
 
 
 class HookCall(NamedTuple):

@@ -72,22 +72,16 @@ class Tracer(Protocol):
 
 
 class Profiler(Protocol):
-    """Who takes the time of ops, nodes and blocks (see :mod:`autograd_core.autograd.profiler`)."""
+    """Who takes the time of ops and nodes (see :mod:`autograd_core.autograd.profiler`)."""
 
     def begin(self) -> None:
         """Note that an op begins to compute."""
 
-    def op(self, name: str, values: Sequence[Any], outputs: Sequence[Any], node: Any) -> None:
+    def op(self, outputs: Sequence[Any], node: Any) -> None:
         """It has ended."""
 
-    def function(self, name: str, values: Sequence[Any]) -> AbstractContextManager[Any]:
-        """Surround the forward of a custom Function; gives an event."""
-
-    def made(self, event: Any, outputs: Sequence[Any], node: Any) -> None:
-        """Note what came of it."""
-
-    def block(self, name: str) -> AbstractContextManager[None]:
-        """Surround a block that the user gave a name."""
+    def made(self, outputs: Sequence[Any], node: Any, began: float) -> None:
+        """Note what a custom Function has made since ``began``."""
 
     def run(self, task: Any) -> None:
         """Run a backward pass, node by node."""

@@ -28,7 +28,7 @@ def results_made(
             if t.view_of is None:  # a view is what its base is
                 t.version = INFERENCE
     if mode.profiler is not None:
-        mode.profiler.op(name, values, outputs, node)
+        mode.profiler.op(outputs, node)
     if mode.tracer is not None:
         mode.tracer.op(name, values, attributes, outputs, node)
 

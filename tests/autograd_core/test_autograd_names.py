@@ -33,11 +33,6 @@ LEFT_OUT = {
         "InplaceFunction": NESTED,
         "NestedIOFunction": NESTED,
     },
-    "autograd.profiler": {
-        "emit_itt": GPU, "emit_nvtx": GPU, "load_nvprof": GPU, "parse_nvprof_trace": GPU,
-        "EnforceUnique": GPU, "KinetoStepTracker": "its own profiler library",
-        "MemRecordsAcc": "its own profiler library",
-    },
     "autograd.anomaly_mode": {},
     "autograd.grad_mode": {"enforce_grad_layout_policy": GPU},
     "utils.checkpoint": {

@@ -27,6 +27,9 @@ LEFT_OUT = {
         "optim.lr_scheduler.ReduceLROnPlateau optim.lr_scheduler.SequentialLR optim.swa_utils"
     ),
     "data sets": "utils.data utils.model_zoo",
+    "profiles of events: a picture shows what each node took": (
+        "autograd.profiler.record_function profiler"
+    ),
     "the core knows no complex numbers and no sparse tensors": "is_complex spmm",
 }
 NAMES = sorted(name for names in LEFT_OUT.values() for name in names.split())

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from inspect import signature
+from time import perf_counter
 from typing import Any, ClassVar
 
 from autograd_core.autograd.dual import as_primals, tangent_of
@@ -136,7 +136,8 @@ class Function:
         mode = current_mode()
         if needed and mode is not None and mode.tracer is not None:
             mode.tracer.function(node, cls, arguments)
-        with _timed(mode, cls, arguments) as event, as_primals(arguments), no_grad():
+        began = 0.0 if mode is None else perf_counter()
+        with as_primals(arguments), no_grad():
             if apart:
                 result = cls.forward(*arguments)
                 cls.setup_context(ctx, arguments, result)
@@ -154,28 +155,22 @@ class Function:
             ctx._for_jvp = None
             give_tangents(node, outputs, tensors, given_tangents)
         if mode is not None:
-            _tell(mode, node if needed else None, cls, arguments, tensors, event)
+            _tell(mode, node if needed else None, cls, arguments, tensors, began)
         return tensors if isinstance(result, tuple) else tensors[0]
 
 
 Function.__init_subclass__()  # so that Function.apply says that it has no forward
 
 
-def _timed(mode: Mode | None, cls: type[Function], arguments: Any) -> AbstractContextManager[Any]:
-    if mode is None or mode.profiler is None:
-        return nullcontext()
-    return mode.profiler.function(cls.__name__, arguments)
-
-
 def _tell(
-    mode: Mode, node: Any, cls: type[Function], arguments: Any, tensors: Any, event: Any
+    mode: Mode, node: Any, cls: type[Function], arguments: Any, tensors: Any, began: float
 ) -> None:
     """Tell a profiler and a tracer what came of ``forward``."""
     values, results = (
         tuple(t for t in given if isinstance(t, Tensor)) for given in (arguments, tensors)
     )
     if mode.profiler is not None:
-        mode.profiler.made(event, results, node)
+        mode.profiler.made(results, node, began)
     if mode.tracer is not None:
         mode.tracer.op(cls.__name__, values, {}, results, node)
 
