@@ -24,7 +24,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "cdist i0 nn.functional.ctc_loss nn.functional.embedding_bag "
+                "cdist i0 nn.functional.ctc_loss "
                 "nn.functional.grid_sample nn.functional.hardsigmoid "
                 "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss "
                 "nn.functional.pdist nn.functional.scaled_dot_product_attention special.i0e "
@@ -46,7 +46,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "nn.functional.batch_norm nn.functional.conv1d nn.functional.conv2d "
                 "nn.functional.conv3d nn.functional.conv_transpose1d "
                 "nn.functional.conv_transpose2d nn.functional.conv_transpose3d "
-                "nn.functional.group_norm nn.functional.instance_norm "
+                "nn.functional.group_norm "
                 "nn.functional.layer_norm"
             ),
             r".",
@@ -195,7 +195,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d "
                 "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
                 "nn.functional.conv_transpose3d nn.functional.ctc_loss "
-                "nn.functional.embedding_bag nn.functional.interpolate "
+                "nn.functional.interpolate "
                 "nn.functional.nll_loss ormqr repeat_interleave rsub searchsorted "
                 "special.erfcx special.log_ndtr special.ndtri special.round"
             ),
@@ -208,7 +208,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         "indices, must have the dtypes that PyTorch documents."
     ): [
         (
-            "linalg.solve_triangular nn.functional.embedding_bag take_along_dim",
+            "linalg.solve_triangular take_along_dim",
             r"^(all|tensor \d) (int|uint|bool|float)|^dtype",
             r"\| none",
         ),
@@ -226,7 +226,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "linalg.slogdet logdet lu_solve matmul mm native_group_norm "
                 "nn.functional.conv1d nn.functional.conv2d nn.functional.conv3d "
                 "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
-                "nn.functional.conv_transpose3d nn.functional.embedding_bag "
+                "nn.functional.conv_transpose3d "
                 "nn.functional.linear nn.functional.mse_loss nn.functional.smooth_l1_loss "
                 "nn.functional.threshold ormqr repeat_interleave slogdet triangular_solve"
             ),
@@ -255,7 +255,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "linalg.svdvals logcumsumexp logdet lu_solve mode mvlgamma native_layer_norm "
                 "nn.functional.batch_norm nn.functional.binary_cross_entropy "
                 "nn.functional.binary_cross_entropy_with_logits nn.functional.ctc_loss "
-                "nn.functional.embedding_bag nn.functional.glu nn.functional.interpolate "
+                "nn.functional.glu nn.functional.interpolate "
                 "nn.functional.pdist ormqr polygamma prod searchsorted slogdet "
                 "special.multigammaln special.polygamma std_mean topk var_mean"
             ),
@@ -304,7 +304,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "linalg.cross linalg.eigvalsh linalg.lstsq linalg.lu_factor linalg.lu_factor_ex "
                 "linalg.matrix_power linalg.solve linalg.solve_ex linalg.svd linalg.svdvals "
                 "nan_to_num nn.functional.gelu "
-                "nn.functional.leaky_relu nn.functional.local_response_norm "
+                "nn.functional.leaky_relu "
                 "nn.functional.rms_norm nn.functional.scaled_dot_product_attention "
                 "nn.functional.silu nn.functional.soft_margin_loss pow rms_norm rot90 "
                 "select_scatter slice_scatter triu unsafe_chunk unsafe_split"
@@ -357,7 +357,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "index_copy index_fill index_reduce index_select nanquantile narrow_copy "
                 "native_batch_norm native_group_norm nn.functional.batch_norm "
                 "nn.functional.cross_entropy nn.functional.ctc_loss nn.functional.embedding "
-                "nn.functional.embedding_bag nn.functional.interpolate "
+                "nn.functional.interpolate "
                 "nn.functional.max_unpool1d nn.functional.max_unpool2d "
                 "nn.functional.max_unpool3d nn.functional.nll_loss nn.functional.rms_norm "
                 "nn.functional.scaled_dot_product_attention nn.functional.unfold quantile "
@@ -379,7 +379,7 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
                 "nn.functional.batch_norm nn.functional.bilinear "
                 "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
                 "nn.functional.conv_transpose3d nn.functional.dropout1d "
-                "nn.functional.embedding_bag nn.functional.grid_sample "
+                "nn.functional.grid_sample "
                 "nn.functional.interpolate nn.functional.pixel_shuffle "
                 "nn.functional.pixel_unshuffle nn.functional.scaled_dot_product_attention "
                 "nn.functional.soft_margin_loss scatter scatter_add scatter_reduce"

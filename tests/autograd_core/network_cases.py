@@ -68,10 +68,6 @@ _FUNCTIONAL: dict[str, list[Call]] = {
     "linear": [call(X, N(4, 3)), call(X, N(4, 3), N(4)), call(N(2, 2, 3), N(4, 3), N(4))],
     "bilinear": [call(N(2, 3), N(2, 4), N(5, 3, 4), N(5))],
     "embedding": [call(I([[2, 0], [1, 2]]), N(3, 4)), call(I(1, 0), N(3, 4), 0)],
-    "embedding_bag": [
-        *(call(I([[2, 0], [1, 2]]), N(3, 4), mode=mode) for mode in ("sum", "mean", "max")),
-        call(I(2, 0, 1), N(3, 4), I(0, 1), mode="sum", per_sample_weights=N(3)),
-    ],
     "one_hot": [call(I(2, 0, 1)), call(I(2, 0, 1), 4)],
     "normalize": [call(X), call(X, 1.0, 0)],
     "cosine_similarity": [call(*BOTH), call(X, N(2, 3, seed=1), 0)],
@@ -80,13 +76,11 @@ _FUNCTIONAL: dict[str, list[Call]] = {
     "layer_norm": [call(X, (3,)), call(X, (3,), N(3), N(3, seed=1))],
     "rms_norm": [call(X, (3,)), call(X, (3,), N(3))],
     "group_norm": [call(N(2, 4, 3), 2), call(N(2, 4, 3), 2, N(4), N(4, seed=1))],
-    "instance_norm": [call(N(2, 2, 3)), call(N(2, 2, 3), None, None, N(2), N(2, seed=1))],
     "batch_norm": [
         call(N(4, 2), None, None, N(2), N(2, seed=1), True),
         call(N(4, 2), Constant([0.1, -0.2]), Constant([0.5, 2.0]), N(2), N(2, seed=1)),
         call(N(2, 2, 3), Constant([0.1, -0.2]), Constant([0.5, 2.0]), None, None, True),
     ],
-    "local_response_norm": [call(N(1, 4, 3), 3)],
     **{f"conv{n}d": [call(x, N(4, 2, *[2] * n), N(4)), call(x, N(4, 1, *[2] * n), None, 2, 1, 1, 2)]
        for n, x in enumerate(FEW, 1)},
     **{f"conv_transpose{n}d": [call(x, N(2, 3, *[2] * n), N(3)),
@@ -262,7 +256,6 @@ FURTHER = _all(_TOP, functional=_FUNCTIONAL, linalg=_LINALG, special=_SPECIAL, f
 _PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
     "linear": [call(N(*(2, 4, 3, 5)[-rank:]), N(2, 5), *bias)
                for rank in (1, 2, 3, 4) for bias in ((), (N(2),))],
-    "local_response_norm": [call(x, n) for x in FEW for n in (2, 3)],
     **{f"conv{n}d": [call(x, N(2, 2, *[3, 2, 1][:n]), padding="same"),
                      call(x, N(2, 2, *[2] * n), padding="valid"),
                      call(N(2, *[5, 4, 3][:n]), N(2, 2, *[2] * n), dilation=2)]
@@ -298,7 +291,6 @@ _PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
           for x, mode in ((SIGNAL, "linear"), (IMAGE, "bicubic"), (VOLUME, "trilinear"))),
         *(call(IMAGE, 8, mode=mode, antialias=True) for mode in ("bilinear", "bicubic")),
     ],
-    **_every("upsample_nearest upsample_bilinear", call(IMAGE, scale_factor=2)),
     "pad": [
         *(call(x, (1, 2, 0, 1, 2, 1)[:2 * n], mode) for n, x in enumerate(FEW, 1)
           for mode in ("reflect", "replicate", "circular")),
@@ -343,8 +335,6 @@ _PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
     "multi_margin_loss": [call(X, I(2, 0), weight=WEIGHT), call(X, I(2, 0), p=2, margin=0.5)],
     "multilabel_soft_margin_loss": [call(X, TRUTHS, WEIGHT)],
     "cosine_embedding_loss": [call(X, N(2, 3, seed=1), Constant([1.0, -1.0]), margin=-0.5)],
-    "linear_cross_entropy": [call(N(3, 4), N(5, 4), I(0, 4, 2), linear_bias=N(5),
-                                  label_smoothing=0.1)],
 }  # fmt: skip
 
 _PLAIN_LINALG: dict[str, list[Call]] = {

@@ -117,6 +117,8 @@ OWN: dict[str, Sequence[Sample]] = {
     "scatter_zeros": [Sample(((2, 3), np.array([[0, 2, 1], [1, 0, 0]])),
                              {"shape": (2, 3), "dim": 1})],
     "embedding": [Sample(((4, 2), np.array([[0, 2], [2, 1]])))],
+    "embedding_backward": [
+        Sample(((2, 2, 3), np.array([[0, 2], [2, 1]])), {"shape": (4, 3), "padding_idx": 2})],
     "embedding_rows": [Sample(((4, 2), np.array([[0, 2], [2, 1]])), {"padding_idx": 2})],
     "select_backward": [Sample(((2,),), {"shape": (3, 2), "dim": 0, "index": 1})],
     "unfold_backward": [Sample(((2, 3, 3),), {"shape": (2, 5), "dim": 1, "size": 3, "step": 1})],

@@ -71,7 +71,7 @@ OTHER_GRAPH = words(
     "bilinear combinations cumulative_trapezoid einsum fft.hfft fft.hfft2 fft.hfftn fft.irfft "
     "fft.irfft2 fft.irfftn gradient nanquantile native_group_norm nn.functional.bilinear "
     "nn.functional.cosine_embedding_loss nn.functional.cosine_similarity "
-    "nn.functional.cross_entropy nn.functional.embedding_bag nn.functional.linear_cross_entropy "
+    "nn.functional.cross_entropy "
     "nn.functional.margin_ranking_loss nn.functional.pad nn.functional.pairwise_distance "
     "nn.functional.poisson_nll_loss nn.functional.rms_norm "
     "nn.functional.scaled_dot_product_attention nn.functional.triplet_margin_loss "

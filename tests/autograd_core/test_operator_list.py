@@ -56,15 +56,28 @@ NAMES = [
 ]  # fmt: skip
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
-    "deprecated or unused": "Container NLLLoss2d CrossMapLRN2d",
+    "deprecated or unused": (
+        "Container NLLLoss2d CrossMapLRN2d UpsamplingBilinear2d UpsamplingNearest2d upsample "
+        "upsample_bilinear upsample_nearest"
+    ),
     "seldom used": (
-        "AdaptiveLogSoftmaxWithLoss CircularPad3d ConstantPad3d FractionalMaxPool2d "
-        "FractionalMaxPool3d LPPool1d LPPool2d LPPool3d ReflectionPad3d ReplicationPad3d ZeroPad3d "
+        "AdaptiveLogSoftmaxWithLoss CircularPad3d ConstantPad3d EmbeddingBag FractionalMaxPool2d "
+        "FractionalMaxPool3d InstanceNorm1d InstanceNorm2d InstanceNorm3d LPPool1d LPPool2d "
+        "LPPool3d LocalResponseNorm ParameterDict ParameterList ReflectionPad3d ReplicationPad3d "
+        "Transformer TransformerDecoder TransformerDecoderLayer ZeroPad3d embedding_bag "
         "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d "
-        "RReLU rrelu rrelu_"
+        "instance_norm local_response_norm RReLU rrelu rrelu_"
+    ),
+    "layers that learn the size of their input": (
+        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
+        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
+        "LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer "
+        "UninitializedParameter"
     ),
     "for several devices or processes": "DataParallel SyncBatchNorm",
-    "a choice between kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
+    "a choice between kernels": (
+        "LinearCrossEntropyLoss LinearCrossEntropyOptions linear_cross_entropy"
+    ),
     "specific to certain hardware": (
         "grouped_mm scaled_grouped_mm scaled_mm conv_tbc native_channel_shuffle"
     ),

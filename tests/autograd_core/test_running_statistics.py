@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import pytest
@@ -86,15 +85,6 @@ def wanted_later(torch):
     return flat(module(torch.tensor(ROWS))), state(module)
 
 
-def of_instances_no_longer(torch):
-    module = torch.nn.InstanceNorm1d(2, track_running_stats=True)
-    x = torch.tensor([ROWS])
-    module(x)
-    module.track_running_stats = False
-    module(x)
-    return state(module)[2]
-
-
 RUN = {
     no_longer: [True, 1, NORMALIZED],
     no_longer_and_asked_for: pytest.approx([0.0, 0.0, 1.6330, 1.8856], abs=1e-3),
@@ -111,7 +101,6 @@ RUN = {
     the_counter_taken_away: [[0.0, 0.0], [1.0, 1.0], None],
     the_mean_of_all: [[4.0, 8.0], [10.0, 40.0], 2],
     wanted_later: [NORMALIZED, [None, None, None]],
-    of_instances_no_longer: 0,
 }
 
 
@@ -161,10 +150,6 @@ def without_a_shift(torch):
     return module.bias, repr(module), list(module.state_dict())
 
 
-def of_instances_without_a_shift(torch):
-    return repr(torch.nn.InstanceNorm2d(3, affine=True, bias=False))
-
-
 def a_check_of_the_users(torch):
     class Any2d(torch.nn.modules.batchnorm._BatchNorm):
         def _check_input_dim(self, input):
@@ -191,19 +176,6 @@ def a_state_that_lost_the_counter(torch):
     module.load_state_dict(lost)
 
 
-def an_old_state_of_instances(torch):
-    old = {"running_mean": torch.zeros(2), "running_var": torch.ones(2)}
-    torch.nn.InstanceNorm1d(2).load_state_dict(old)
-
-
-def instances_of_other_channels(torch):
-    torch.nn.InstanceNorm1d(3, affine=True)(torch.ones(1, 2, 4))
-
-
-def instances_without_statistics(torch):
-    torch.nn.functional.instance_norm(torch.ones(1, 2, 3), use_input_stats=False)
-
-
 MODULES = {
     without_a_shift: [
         None,
@@ -213,8 +185,6 @@ MODULES = {
         ),
         ["weight", "running_mean", "running_var", "num_batches_tracked"],
     ],
-    of_instances_without_a_shift: "InstanceNorm2d(3, eps=1e-05, momentum=0.1, affine=True, "
-    "bias=False, track_running_stats=False)",
     a_check_of_the_users: NORMALIZED,
     no_check: Error("NotImplementedError"),
     a_state_of_before_the_counter: "<All keys matched successfully>",
@@ -222,19 +192,6 @@ MODULES = {
         "RuntimeError",
         "Error(s) in loading state_dict for BatchNorm1d:\n\tMissing key(s) in state_dict: "
         '"num_batches_tracked". ',
-    ),
-    an_old_state_of_instances: Error(
-        "RuntimeError",
-        "Error(s) in loading state_dict for InstanceNorm1d:\n\tUnexpected running stats buffer(s) "
-        '"running_mean" and "running_var" for InstanceNorm1d with track_running_stats=False.',
-    ),
-    instances_of_other_channels: Error(
-        "ValueError",
-        "expected input's size at dim=1 to match num_features (3), but got: 2.",
-    ),
-    instances_without_statistics: Error(
-        "RuntimeError",
-        "Expected running_mean and running_var to be defined when use_input_stats is false",
     ),
 }
 
@@ -244,10 +201,3 @@ def test_norms_are_made_loaded_and_checked_as_in_pytorch(
     torch: Any, program: Any, expected: Any
 ) -> None:
     expect(outcome(torch, program), expected)
-
-
-def test_instances_of_other_channels_are_warned_of(torch: Any) -> None:
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        torch.nn.InstanceNorm1d(3)(torch.ones(2, 4))
-    assert "input's size at dim=0 does not match num_features" in str(said[-1].message)

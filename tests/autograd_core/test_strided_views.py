@@ -94,7 +94,7 @@ def test_a_custom_function_that_saves_its_result_is_differentiated_twice_through
 
 
 def test_a_critic_with_relu_in_place_has_a_gradient_penalty(torch: Any) -> None:
-    critic = torch.nn.Sequential(torch.nn.InstanceNorm2d(2), torch.nn.ReLU(inplace=True))
+    critic = torch.nn.Sequential(torch.nn.BatchNorm2d(2), torch.nn.ReLU(inplace=True))
     x = torch.arange(16.0).reshape(1, 2, 2, 4).sin().requires_grad_()
     (g,) = torch.autograd.grad(critic(x).pow(2).sum(), x, create_graph=True)
     (g.norm() - 1).pow(2).backward()

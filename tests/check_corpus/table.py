@@ -12,6 +12,7 @@ TORCH_ONLY = {
     "bfloat16_autocast",
     "clipped_before_unscaling",
     "cyclic_rates",
+    "decoder_tied_by_a_copy",
     "early_stopping",
     "gem_pooling_of_dead_channels",  # the core gives the exponent 0 where PyTorch gives it NaN
     "gradients_per_sample",
@@ -28,6 +29,7 @@ TORCH_ONLY = {
     "scaler_skips_the_first_steps",
     "soft_actor_critic",
     "sparse_embedding",
+    "spectral_norm_critic",
     "std_of_one_reward",
     "stochastic_weight_averaging",
     "target_broadcasts",
@@ -194,7 +196,6 @@ BUGS = (
         GITHUB + "google/brax/pull/152",
     ),
     Bug(
-        "running_loss_keeps_graphs",
         "sampled_without_reparametrization",
         "seen",
         "sample() passes no gradient to the mean of the policy; rsample() does",
@@ -264,8 +265,6 @@ target_net.load_state_dict(q_net.state_dict())
     ),
     Bug(
         "std_of_one_reward",
-        "stochastic_weight_averaging",
-        "target_broadcasts",
         "held_out",
         "the unbiased standard deviation of one reward is 0 / 0 = NaN",
         ("returns = (returns - returns.mean()) / (returns.std() + 1e-8)",),
@@ -635,7 +634,6 @@ mass = torch.rand(60, 4)
         GITHUB + "TinyLLaVA/TinyLLaVA_Factory/issues/17",
     ),
     Bug(
-        "early_stopping",
         "gem_pooling_of_dead_channels",
         "held_out",
         "a channel that never fires has mean 0, where the derivative of x ** (1 / p) is infinite",
@@ -1153,7 +1151,6 @@ mass = torch.rand(60, 4)
         GITHUB + "TorchIO-project/torchio/issues/306",
     ),
     Bug(
-        "lbfgs",
         "log_probs_rewrapped",
         "seen",
         "torch.tensor copies the values of the log-probabilities, and not their graphs",

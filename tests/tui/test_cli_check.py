@@ -14,6 +14,7 @@ from textwrap import dedent
 import pytest
 
 from gradstep_tui.cli import main
+from tests.both import on_pytorch
 from tests.tui.conftest import Ended, Gradstep
 
 ROOT = Path(__file__).parents[2]
@@ -446,6 +447,7 @@ for _ in range(2):
 """
 
 
+@on_pytorch
 def test_a_parameter_without_a_shape_is_passed_over(run: Run) -> None:
     ended = run(LAZY, "--all", "train.py")
     assert (ended.code, ended.err) == (0, "")

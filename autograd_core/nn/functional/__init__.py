@@ -20,13 +20,13 @@ from autograd_core.nn.functional.distance import (
     cosine_similarity, normalize, pairwise_distance, pdist,
 )
 from autograd_core.nn.functional.labels import (
-    ctc_loss, gumbel_softmax, linear_cross_entropy, one_hot,
+    ctc_loss, gumbel_softmax, one_hot,
 )
 from autograd_core.nn.functional.likelihood import (
     binary_cross_entropy, binary_cross_entropy_with_logits, cross_entropy, gaussian_nll_loss,
     kl_div, multilabel_soft_margin_loss, nll_loss, poisson_nll_loss,
 )
-from autograd_core.nn.functional.linear import bilinear, embedding, embedding_bag, linear
+from autograd_core.nn.functional.linear import bilinear, embedding, linear
 from autograd_core.nn.functional.loss import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from autograd_core.nn.functional.margin import (
     cosine_embedding_loss, hinge_embedding_loss, margin_ranking_loss, multi_margin_loss,
@@ -43,11 +43,10 @@ from autograd_core.nn.functional.pooling import (
 )
 from autograd_core.nn.functional.normalization import (
     alpha_dropout, batch_norm, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout,
-    group_norm, instance_norm, layer_norm, rms_norm,
+    group_norm, layer_norm, rms_norm,
 )
 from autograd_core.nn.functional.resize import (
-    channel_shuffle, fold, interpolate, local_response_norm, pad, pixel_shuffle, pixel_unshuffle,
-    unfold, upsample, upsample_bilinear, upsample_nearest,
+    channel_shuffle, fold, interpolate, pad, pixel_shuffle, pixel_unshuffle, unfold,
 )
 from autograd_core.nn.functional.pooling import max_unpool1d, max_unpool2d, max_unpool3d
 from autograd_core.nn.functional.vision import affine_grid, grid_sample
@@ -57,23 +56,21 @@ __all__ = [
     "adaptive_max_pool2d", "adaptive_max_pool3d", "affine_grid", "alpha_dropout", "avg_pool1d",
     "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy",
     "binary_cross_entropy_with_logits", "celu", "celu_", "channel_shuffle", "conv1d", "conv2d",
-    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss",
-    "cosine_similarity", "cross_entropy", "ctc_loss", "dropout", "dropout1d", "dropout2d",
-    "dropout3d", "elu", "elu_", "embedding", "embedding_bag", "feature_alpha_dropout", "fold",
-    "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm", "gumbel_softmax", "hardshrink",
-    "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss", "huber_loss",
-    "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_",
-    "linear", "linear_cross_entropy", "local_response_norm", "log_softmax", "logsigmoid",
-    "margin_ranking_loss", "max_pool1d", "max_pool2d", "max_pool3d", "max_unpool1d", "max_unpool2d",
-    "max_unpool3d", "mish", "mse_loss", "multi_head_attention_forward", "multi_margin_loss",
-    "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot",
-    "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "prelu", "relu", "relu6", "relu_", "rms_norm",
-    "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss",
-    "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
-    "tanhshrink", "threshold", "threshold_", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear",
-    "upsample_nearest",
+    "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "ctc_loss", "dropout",
+    "dropout1d", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout",
+    "fold", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm", "gumbel_softmax",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
+    "huber_loss", "interpolate", "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_",
+    "linear", "log_softmax", "logsigmoid", "margin_ranking_loss", "max_pool1d", "max_pool2d",
+    "max_pool3d", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish", "mse_loss",
+    "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss",
+    "multilabel_soft_margin_loss", "nll_loss", "normalize", "one_hot", "pad",
+    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
+    "prelu", "relu", "relu6", "relu_", "rms_norm", "scaled_dot_product_attention", "selu",
+    "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
 ]
 
 answer_missing_names(__name__)

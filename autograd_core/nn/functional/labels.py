@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.nn.functional.likelihood import cross_entropy
-from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
 from autograd_core.op.keywords import torch_form
 from autograd_core.ops.indices.scatter import scatter_number
@@ -141,38 +139,6 @@ def _rows(targets: Any, lengths: Sequence[int]) -> Any:
 
 
 @torch_form
-def linear_cross_entropy(
-    input: Tensor,
-    linear_weight: Tensor,
-    target: Tensor,
-    *,
-    linear_bias: Tensor | None = None,
-    weight: Tensor | None = None,
-    reduction: str = "mean",
-    ignore_index: int | None = None,
-    label_smoothing: float = 0.0,
-    options: Any = None,
-) -> Tensor:
-    """Return the :func:`cross_entropy` of the scores of :func:`linear`; weights of (C, d, ..., in)
-    give scores of (N, C, d, ...). ``options``, which split the batch in PyTorch, have no effect."""
-    sizes = linear_weight._shape[:-1]
-    if len(sizes) > 1:
-        linear_weight = shape.reshape(linear_weight, (-1, linear_weight._shape[-1]))
-        linear_bias = None if linear_bias is None else shape.reshape(linear_bias, (-1,))
-    scores = linear(input, linear_weight, linear_bias)
-    if len(sizes) > 1:
-        scores = shape.reshape(scores, (*scores._shape[:-1], *sizes))
-    ignored = -100 if ignore_index is None else ignore_index
-    return cross_entropy(
-        scores,
-        target,
-        weight,
-        ignore_index=ignored,
-        reduction=reduction,
-        label_smoothing=label_smoothing,
-    )
-
-
 def gumbel_softmax(
     logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
 ) -> Tensor:

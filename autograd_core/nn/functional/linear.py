@@ -6,13 +6,12 @@ import math
 
 import numpy as np
 
-from autograd_core.dtype import bool_
 from autograd_core.functions import reshape
 from autograd_core.ops.algebra import linalg
 from autograd_core.ops.indices import index
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
-from autograd_core.ops.shaping import joining, shape
+from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import wrapped
 
@@ -117,96 +116,3 @@ def refuse_sparse(sparse: bool, scale_grad_by_freq: bool) -> None:
     if sparse or scale_grad_by_freq:
         name = "sparse" if sparse else "scale_grad_by_freq"
         raise NotImplementedError(f"embeddings with {name}=True: there are no such gradients here")
-
-
-def embedding_bag(
-    input: Tensor,
-    weight: Tensor,
-    offsets: Tensor | None = None,
-    max_norm: float | None = None,
-    norm_type: float = 2.0,
-    scale_grad_by_freq: bool = False,
-    mode: str = "mean",
-    sparse: bool = False,
-    per_sample_weights: Tensor | None = None,
-    include_last_offset: bool = False,
-    padding_idx: int | None = None,
-) -> Tensor:
-    """Return the sum, mean or maximum of the rows of ``weight`` in each bag.
-
-    A bag is a row of ``input``, or the elements between two ``offsets``. With
-    ``include_last_offset``, the last offset is the end of the last bag. Indices equal to
-    ``padding_idx`` are in no bag.
-    """
-    refuse_sparse(sparse, scale_grad_by_freq)
-    _check_bag_dtypes(weight, per_sample_weights)
-    if mode not in ("sum", "mean", "max"):
-        raise ValueError("mode has to be one of sum, mean or max")
-    if input.ndim == 2:
-        if not input._shape[1]:
-            raise RuntimeError("step must be nonzero")
-        starts = np.arange(input._shape[0]) * input._shape[1]
-    elif offsets is None:
-        raise ValueError("offsets has to be a 1D Tensor but got None")
-    else:
-        starts = offsets.array[:-1] if include_last_offset else offsets.array
-        _check_offsets(offsets, input)
-    if max_norm is not None:
-        _shorten(weight, input, max_norm, norm_type)
-    numbers = reshape(input, (-1,))
-    rows = index.embedding(weight, numbers)
-    if per_sample_weights is not None:
-        if mode != "sum":
-            raise NotImplementedError(
-                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
-                f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
-                "GitHub."
-            )
-        rows = elementwise.mul(rows, reshape(per_sample_weights, (-1, 1)))
-    if padding_idx is not None:
-        kept = numbers.array != padding_idx % weight._shape[0]
-        rows = index.index(rows, (np.flatnonzero(kept),))
-        starts = np.append(0, np.cumsum(kept))[starts]
-    ends = np.append(starts[1:], rows._shape[0])
-    if not len(starts):
-        return index.slice_(rows, 0, 0, 0, 1)
-    bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
-    return joining.stack(bags)
-
-
-def _check_offsets(offsets: Tensor, numbers: Tensor) -> None:
-    places = offsets.array
-    if places.size and places[0] != 0:
-        raise RuntimeError(
-            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
-            f"position 0. However, got {places[0]}"
-        )
-    if places.size and places[-1] > numbers.numel():
-        raise RuntimeError(
-            f"offsets[-1] can not be greater than input's length {numbers.numel()} but got "
-            f"offsets[-1] of {places[-1]}"
-        )
-
-
-def _check_bag_dtypes(weight: Tensor, factors: Tensor | None) -> None:
-    kind = weight.dtype
-    if not kind.is_floating_point:
-        got = "CPUBoolType" if kind is bool_ else f"torch.{kind.scalar_name}Tensor"
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
-            f"Half, BFloat16, Float, Double; but got {got} instead (while checking arguments for "
-            "embedding_bag)"
-        )
-    if factors is not None and factors.dtype is not kind:
-        raise RuntimeError(
-            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
-            f"#1 'per_sample_weights'; but type torch.{kind.scalar_name}Tensor does not equal "
-            f"torch.{factors.dtype.scalar_name}Tensor (while checking arguments for embedding_bag)"
-        )
-
-
-def _bag(rows: Tensor, start: int, end: int, mode: str) -> Tensor:
-    bag = index.slice_(rows, 0, start, end, 1)
-    if start == end or mode == "sum":
-        return reduce.sum_dim(bag, 0)
-    return reduce.mean_dim(bag, 0) if mode == "mean" else reduce.max_dim(bag, 0)[0]

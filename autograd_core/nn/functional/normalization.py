@@ -13,7 +13,6 @@ from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.memory import laid_out_like
 from autograd_core.dtype import float16, float32
-from autograd_core.functions import reshape
 from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.networks import batch_norm as norms
@@ -24,7 +23,6 @@ from autograd_core.ops.pointwise.exponential import rsqrt
 from autograd_core.ops.reductions import reduce
 from autograd_core.ops.shaping import shape
 from autograd_core.ops.shaping.convert import to_dtype
-from autograd_core.ops.shaping.rearrange import repeat
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.size import wrapped
@@ -154,45 +152,6 @@ def _move(
     if (log := undo_log()) is not None:
         log.keep_values(running)
     running.array[...] = (1 - by) * running.array + by * new
-
-
-def instance_norm(
-    input: Tensor,
-    running_mean: Tensor | None = None,
-    running_var: Tensor | None = None,
-    weight: Tensor | None = None,
-    bias: Tensor | None = None,
-    use_input_stats: bool = True,
-    momentum: float = 0.1,
-    eps: float = 1e-5,
-) -> Tensor:
-    """Apply :func:`batch_norm` to each sample of (N, C, ...) separately."""
-    if use_input_stats and math.prod(input._shape[2:]) == 1:
-        raise ValueError(
-            f"Expected more than 1 spatial element when training, got input size {input.shape}"
-        )
-    if not use_input_stats:
-        if running_mean is None or running_var is None:
-            raise RuntimeError(
-                "Expected running_mean and running_var to be defined when use_input_stats is false"
-            )
-        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
-    _check_both(running_mean, running_var)
-    samples, channels, *rest = input._shape
-    every = reshape(input, (1, samples * channels, *rest))
-    scale, shift = (None if t is None else repeat(t, (samples,)) for t in (weight, bias))
-    if running_mean is not None and running_var is not None:
-        _check_statistics(input, weight, bias, running_mean, running_var)
-        axes = tuple(range(2, input.ndim))
-        if not input.numel():
-            if not samples:
-                _move(running_mean, np.array(np.nan), momentum)
-                _move(running_var, np.array(np.nan), momentum)
-            return reshape(batch_norm(every, None, None, scale, shift, True), input._shape)
-        mean, variance = _statistics(input, axes)
-        _move(running_mean, mean.mean(0), momentum)
-        _move(running_var, variance.mean(0), momentum)
-    return reshape(batch_norm(every, None, None, scale, shift, True, momentum, eps), input._shape)
 
 
 def group_norm(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +10,11 @@ from autograd_core.nn.functional.pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
-    avg_pool2d,
-    avg_pool3d,
 )
 from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.nn.functional.window_checks import check_columns, check_unfolded, folded
 from autograd_core.ops.networks import im2col, resample
-from autograd_core.ops.shaping import shape, shuffle
+from autograd_core.ops.shaping import shuffle
 from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
 
@@ -207,43 +204,6 @@ def _check_resized(x: Tensor, requested: Sequence[int]) -> None:
         )
 
 
-def upsample(
-    input: Tensor,
-    size: Sizes | None = None,
-    scale_factor: float | Sequence[float] | None = None,
-    mode: str = "nearest",
-    align_corners: bool | None = None,
-) -> Tensor:
-    """Resize by :func:`interpolate`; an older name."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=2,
-    )
-    return interpolate(input, size, scale_factor, mode, align_corners)
-
-
-def upsample_nearest(
-    input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
-) -> Tensor:
-    """Resize by :func:`interpolate`; an older name."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=2,
-    )
-    return interpolate(input, size, scale_factor, mode="nearest")
-
-
-def upsample_bilinear(
-    input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
-) -> Tensor:
-    """Resize by :func:`interpolate` with aligned corners; an older name."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=2,
-    )
-    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
-
-
 def unfold(
     input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Sizes = 0, stride: Sizes = 1
 ) -> Tensor:
@@ -270,31 +230,6 @@ def fold(
     )  # fmt: skip
     check_columns(input)
     return im2col.col2im(input, **options)
-
-
-def local_response_norm(
-    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
-) -> Tensor:
-    """Divide each element by a power of the mean square of ``size`` neighbouring channels."""
-    if input.ndim < 3:
-        raise ValueError(
-            "Expected 3D or higher dimensionality                          input "
-            f"(got {input.ndim} dimensions)"
-        )
-    if not input.numel():
-        return input
-    around = size // 2, (size - 1) // 2
-    squares = input * input
-    if input.ndim == 3:
-        padded = constant_pad_nd(shape.unsqueeze(squares, 1), (0, 0, *around), 0)
-        means = shape.squeeze_dim(avg_pool2d(padded, (size, 1), 1), 1)
-    else:
-        batch, channels, height = input._shape[:3]
-        deep = shape.view(squares, (batch, 1, channels, height, -1))
-        padded = constant_pad_nd(deep, (0, 0, 0, 0, *around), 0)
-        means = shape.squeeze_dim(avg_pool3d(padded, (size, 1, 1), 1), 1)
-        means = shape.view(means, input._shape)
-    return input / (means * alpha + k) ** beta
 
 
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Batch and instance normalization."""
+"""Batch normalization."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from autograd_core.dtype import int64
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules.layer import Layer
-from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 
-class _NormBase(Layer):
-    """The base of batch and instance normalization: a scale, a shift, and running statistics."""
+class _BatchNorm(Layer):
+    """The base of batch normalization: a scale, a shift, and running statistics."""
 
     _version = 2
 
@@ -80,8 +79,6 @@ class _NormBase(Layer):
             state_dict[counter] = functions.tensor(0) if known is None else known
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
 
-
-class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -116,81 +113,3 @@ class BatchNorm3d(_BatchNorm):
     then scaled and shifted."""
 
     allowed = (5,)
-
-
-class _InstanceNorm(_NormBase):
-    affine: bool = False
-    track_running_stats: bool = False
-
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        names = [name for name in ("running_mean", "running_var") if prefix + name in state_dict]
-        if local_metadata.get("version") is None and not self.track_running_stats and names:
-            kind, listed = type(self).__name__, " and ".join(f'"{name}"' for name in names)
-            error_msgs.append(
-                f"Unexpected running stats buffer(s) {listed} for {kind} with "
-                "track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, this "
-                f"may be expected because {kind} does not track running stats by default since "
-                "0.4.0. Please remove these keys from state_dict. If the running stats are "
-                f"actually needed, instead set track_running_stats=True in {kind} to enable them. "
-                f"See the documentation of {kind} for details."
-            )
-            for name in names:
-                del state_dict[prefix + name]
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
-
-    def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
-        alone = input.ndim == self.allowed[0]
-        dim = 0 if alone else 1
-        if input._shape[dim] != self.num_features:
-            if self.affine:
-                raise ValueError(
-                    f"expected input's size at dim={dim} to match num_features "
-                    f"({self.num_features}), but got: {input._shape[dim]}."
-                )
-            warn(
-                f"input's size at dim={dim} does not match num_features. You can silence this "
-                "warning by not passing in num_features, which is not used because affine=False"
-            )
-        batch = functions.unsqueeze(input, 0) if alone else input
-        result = F.instance_norm(
-            batch,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            self.momentum if self.momentum is not None else 0.0,
-            self.eps,
-        )
-        return functions.squeeze(result, 0) if alone else result
-
-
-class InstanceNorm1d(_InstanceNorm):
-    """Instance normalization of (N, C, L) or (C, L): :class:`BatchNorm1d` of each sample."""
-
-    allowed = (2, 3)
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """Instance normalization of (N, C, H, W) or (C, H, W): :class:`BatchNorm2d` of each sample."""
-
-    allowed = (3, 4)
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Instance normalization of (N, C, D, H, W) or (C, D, H, W): :class:`BatchNorm3d` of each
-    sample."""
-
-    allowed = (4, 5)

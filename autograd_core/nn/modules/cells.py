@@ -1,9 +1,9 @@
-"""Single steps of recurrent networks, and a cell taken over the steps of a batch."""
+"""Single steps of recurrent networks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import InitVar
 from typing import Any, ClassVar, NamedTuple
 
@@ -12,10 +12,9 @@ from autograd_core.dtype import dtype as dtype_type
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules.layer import Layer
-from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.shaping import shape
-from autograd_core.ops.shaping.joining import cat, unsafe_chunk
+from autograd_core.ops.shaping.joining import unsafe_chunk
 from autograd_core.tensor import Tensor
 
 
@@ -24,48 +23,6 @@ def each(state: Any, function: Callable[[Tensor], Tensor]) -> Any:
     if isinstance(state, tuple):
         return tuple(function(t) for t in state)
     return None if state is None else function(state)
-
-
-def over_steps(
-    cell: Callable[[Tensor, Any], Any], steps: Sequence[Tensor], state: Any, backwards: bool
-) -> tuple[list[Tensor], Any]:
-    """Return the outputs of all steps, and the last state of every sequence.
-
-    The longest sequences come first, so that a step of n rows belongs to the first n of them.
-    """
-    outputs: list[Tensor] = []
-    first, over = state, []
-    if backwards:
-        state = _rows(state, 0, len(steps[-1]))
-    for given in reversed(steps) if backwards else steps:
-        count, known = len(given), len(_hidden(state))
-        if count < known:
-            over.append(_rows(state, count, known))
-            state = _rows(state, 0, count)
-        elif count > known:
-            state = _joined([state, _rows(first, known, count)])
-        state = cell(given, state)
-        outputs.append(_hidden(state))
-    if over:
-        state = _joined([state, *reversed(over)])
-    return outputs[::-1] if backwards else outputs, state
-
-
-def _hidden(state: Any) -> Tensor:
-    hidden: Tensor = state[0] if isinstance(state, tuple) else state
-    return hidden
-
-
-def _rows(state: Any, start: int, end: int) -> Any:
-    if (start, end) == (0, len(_hidden(state))):
-        return state
-    return each(state, lambda t: slice_(t, 0, start, end, 1))
-
-
-def _joined(states: list[Any]) -> Any:
-    if isinstance(states[0], tuple):
-        return tuple(cat(list(parts)) for parts in zip(*states, strict=True))
-    return cat(states)
 
 
 class Weights(NamedTuple):

@@ -109,21 +109,3 @@ class Upsample(OfFunction, function=F.interpolate):
     def extra_repr(self) -> str:
         given = "size" if self.scale_factor is None else "scale_factor"
         return f"{given}={getattr(self, given)!r}, mode={self.mode!r}"
-
-
-class UpsamplingNearest2d(Upsample):
-    """Upsampling of images by repeating elements."""
-
-    def __init__(
-        self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
-    ) -> None:
-        super().__init__(size, scale_factor, mode="nearest")
-
-
-class UpsamplingBilinear2d(Upsample):
-    """Bilinear upsampling of images, with aligned corners."""
-
-    def __init__(
-        self, size: Sizes | None = None, scale_factor: float | Sequence[float] | None = None
-    ) -> None:
-        super().__init__(size, scale_factor, mode="bilinear", align_corners=True)

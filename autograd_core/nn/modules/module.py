@@ -38,7 +38,7 @@ from autograd_core.nn.modules.state import (
     save_own,
     take,
 )
-from autograd_core.nn.parameter import Buffer, Parameter, is_lazy
+from autograd_core.nn.parameter import Buffer, Parameter
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
 
@@ -359,9 +359,7 @@ class Module:
                 f"desired dtype={dtype}"
             )
         for tensor in (*self.parameters(), *self.buffers()):
-            if is_lazy(tensor):
-                tensor.dtype = dtype
-            elif tensor.is_floating_point():
+            if tensor.is_floating_point():
                 tensor.data = Tensor.from_array(tensor.array.astype(dtype.dtype))
         return self
 
@@ -468,7 +466,7 @@ class Module:
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
         """Put the module's own tensors, not its children's, into ``destination``."""
         for name, value in own_state(self).items():
-            destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
+            destination[prefix + name] = value if keep_vars else value.detach()
         if type(self).get_extra_state is not Module.get_extra_state:
             destination[prefix + EXTRA] = self.get_extra_state()
 
@@ -500,7 +498,7 @@ class Module:
             (module, dict(module._parameters), dict(module._buffers)) for module in self.modules()
         ]
         tensors = (*self.parameters(), *self.buffers())
-        arrays = [(t, t.array.copy()) for t in tensors if not is_lazy(t)]
+        arrays = [(t, t.array.copy()) for t in tensors]
         keys, errors = load_all(self, state_dict, strict, assign)
         if strict and keys.unexpected_keys:
             errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(keys.unexpected_keys)}. ")

@@ -8,7 +8,7 @@ from typing import Any
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.functions import ones
 from autograd_core.nn import functional as F
-from autograd_core.nn.modules.layer import Layer, OfFunction
+from autograd_core.nn.modules.layer import Layer
 from autograd_core.tensor import Tensor
 
 
@@ -85,15 +85,3 @@ class GroupNorm(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-
-class LocalResponseNorm(OfFunction, function=F.local_response_norm):
-    """Local response normalization: each element is divided by a power of the mean square of
-    ``size`` neighbouring channels."""
-
-    size: int
-    alpha: float = 1e-4
-    beta: float = 0.75
-    k: float = 1.0
-    shown = ("size", "alpha", "beta", "k")
-    placed = 1

@@ -9,13 +9,11 @@ from typing import Any, ClassVar
 
 from autograd_core import functions
 from autograd_core.dtype import dtype as dtype_type
-from autograd_core.functions import index_select
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules import cells
-from autograd_core.nn.modules.cells import each, over_steps
+from autograd_core.nn.modules.cells import each
 from autograd_core.nn.modules.layer import Layer
-from autograd_core.nn.utils.rnn import PackedSequence
 from autograd_core.ops.shaping import joining, shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
@@ -105,14 +103,16 @@ class RNNBase(Layer):
         raise NotImplementedError
 
     def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
-        if isinstance(input, PackedSequence):
-            return self._packed(input, hx)
         batched = input.ndim == 3
         if input.ndim not in (2, 3):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead"
             )
-        self._check_size(input)
+        if input._shape[-1] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input._shape[-1]}"
+            )
         if not batched:
             input = shape.unsqueeze(input, 1)
             hx = each(hx, lambda t: shape.unsqueeze(t, 1))
@@ -122,25 +122,6 @@ class RNNBase(Layer):
         if not batched:
             return shape.squeeze_dim(output, 1), each(state, lambda t: shape.squeeze_dim(t, 1))
         return shape.transpose(output, 0, 1) if self.batch_first else output, state
-
-    def _packed(self, sequence: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
-        """Return sequences of several lengths, and the states where each of them ends."""
-        data, counts, sorting, unsorting = sequence
-        self._check_size(data)
-        sizes = tuple(counts.tolist())
-        if sorting is not None:
-            hx = each(hx, lambda t: index_select(t, 1, sorting))
-        output, state = self._all_layers(data, self._states(data, sizes[0], hx), sizes)
-        if unsorting is not None:
-            state = each(state, lambda t: index_select(t, 1, unsorting))
-        return PackedSequence(output, counts, sorting, unsorting), state
-
-    def _check_size(self, input: Tensor) -> None:
-        if input._shape[-1] != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. Expected "
-                f"{self.input_size}, got {input._shape[-1]}"
-            )
 
     def _states(self, input: Tensor, batch: int, hx: Any) -> Iterator[Any]:
         """Return the first state of each layer and direction."""
@@ -160,14 +141,12 @@ class RNNBase(Layer):
             return zip(*(joining.unbind(t, 0) for t in hx), strict=True)
         return iter(joining.unbind(hx, 0))
 
-    def _all_layers(
-        self, input: Tensor, states: Iterator[Any], counts: tuple[int, ...] = ()
-    ) -> tuple[Tensor, Any]:
+    def _all_layers(self, input: Tensor, states: Iterator[Any]) -> tuple[Tensor, Any]:
         last: list[Any] = []
         for layer in range(self.num_layers):
             outputs = []
             for suffix in self._suffixes(layer):
-                output, state = self._direction(input, next(states), suffix, counts)
+                output, state = self._direction(input, next(states), suffix)
                 outputs.append(output)
                 last.append(state)
             input = outputs[0] if len(outputs) == 1 else joining.cat(outputs, dim=input.ndim - 1)
@@ -177,26 +156,21 @@ class RNNBase(Layer):
             return input, tuple(joining.stack(list(states)) for states in zip(*last, strict=True))
         return input, joining.stack(last)
 
-    def _direction(
-        self, input: Tensor, state: Any, suffix: str, counts: tuple[int, ...]
-    ) -> tuple[Tensor, Any]:
-        """Return the outputs of one layer in one direction, and its last state; of packed
-        sequences, there are ``counts`` at each step."""
+    def _direction(self, input: Tensor, state: Any, suffix: str) -> tuple[Tensor, Any]:
+        """Return the outputs of one layer in one direction, and its last state."""
         weights = cells.Weights(
             *(
                 self._parameters.get(f"{name}_{suffix}")
                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
             )
         )
-        given = F.linear(input, weights.input, weights.input_bias)
-        steps = joining.split_with_sizes(given, counts, 0) if counts else joining.unbind(given, 0)
-        outputs, state = over_steps(
-            lambda step, before: self.cell(step, before, weights),
-            steps,
-            state,
-            suffix.endswith("reverse"),
-        )
-        return joining.cat(outputs) if counts else joining.stack(outputs), state
+        steps = joining.unbind(F.linear(input, weights.input, weights.input_bias), 0)
+        order = -1 if suffix.endswith("reverse") else 1
+        outputs = []
+        for given in steps[::order]:
+            state = self.cell(given, state, weights)
+            outputs.append(state[0] if self.has_cell_state else state)
+        return joining.stack(outputs[::order]), state
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

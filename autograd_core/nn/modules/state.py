@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.nn.parameter import Parameter, is_lazy
+from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 EXTRA = "_extra_state"
@@ -101,10 +101,6 @@ def take(module: Any, name: str, present: Any, key: str, value: Any, assign: boo
             f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like '
             f"object from checkpoint but received {type(value)}"
         )
-    if is_lazy(present):
-        if is_lazy(value):
-            return None
-        present.materialize(value._shape)
     if value.shape != present.shape:
         return (
             f"size mismatch for {key}: copying a param with shape {value.shape} from "

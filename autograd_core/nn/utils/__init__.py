@@ -1,7 +1,6 @@
 """Utilities for the parameters of a model, under the names of ``torch.nn.utils``."""
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.nn.utils import parametrizations, parametrize, rnn
 from autograd_core.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -10,17 +9,10 @@ from autograd_core.nn.utils.clip_grad import (
     parameters_to_vector,
     vector_to_parameters,
 )
-from autograd_core.nn.utils.norms import (
-    remove_spectral_norm,
-    remove_weight_norm,
-    spectral_norm,
-    weight_norm,
-)
 
 __all__ = [
     "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
-    "parameters_to_vector", "parametrizations", "parametrize", "remove_spectral_norm",
-    "remove_weight_norm", "rnn", "spectral_norm", "vector_to_parameters", "weight_norm",
+    "parameters_to_vector", "vector_to_parameters",
 ]  # fmt: skip
 
 answer_missing_names(__name__)

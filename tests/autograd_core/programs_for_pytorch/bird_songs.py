@@ -106,7 +106,7 @@ layer = nn.TransformerEncoderLayer(
 )
 flock = nn.TransformerEncoder(layer, num_layers=3)
 calls = torch.randn(3, 4, 6)
-not_yet = nn.Transformer.generate_square_subsequent_mask(4)
+not_yet = torch.full((4, 4), -math.inf).triu(1)
 heard = flock(calls, mask=not_yet)
 heard.pow(2).mean().backward()
 print(heard.shape, flock.layers[1].linear1.weight.grad.norm())
