@@ -44,6 +44,10 @@ PROGRAMS = {
         ),
         "zero_grad() in line 11 clears them before step()",
     ),
+    "unread": (
+        HEALTHY.replace("for step", "mask = torch.ones(3)\nfor step"),
+        "mask is computed here, and never read",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

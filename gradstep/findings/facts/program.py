@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from gradstep.capturing.statement import tree_of
 from gradstep.contract.op_records import OpRecord
 from gradstep.findings.facts import Fact, Forward
 from gradstep.graph.model import Source
-from gradstep.guest.own_files import is_of_library
+from gradstep.guest.fence import attribute_of
+from gradstep.guest.own_files import is_of_library, is_user_file
 from gradstep.recording.look import Look
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -58,6 +61,18 @@ class Files(Fact):
         for file in self.names:
             yield file, tree_of(file)
 
+    def read_elsewhere(self, file: str) -> frozenset[str]:
+        """Return the names, attributes and texts that those read which import ``file``."""
+        name = Path(file).stem
+        modules = [str(attribute_of(module, "__file__")) for module in [*sys.modules.values()]]
+        others = {
+            other
+            for other in {*modules, *self.names} - {file}
+            if other.endswith(".py") and is_user_file(other) and not is_of_library(other)
+        }
+        trees = [tree for other in others if _imports(name, tree := tree_of(other))]
+        return frozenset(name for tree in trees for name in names_read(tree))
+
     def in_methods(self) -> Iterator[tuple[str, ast.AST]]:
         """Yield what is in the methods of classes, each with its file."""
         for file, tree in self.trees():
@@ -77,6 +92,29 @@ def functions_of(tree: ast.Module) -> Iterator[Defined]:
     for node in ast.walk(tree):
         if isinstance(node, Function):
             yield Defined(node, owners.get(id(node), ""))
+
+
+def _imports(name: str, tree: ast.Module) -> bool:
+    imported = [
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for part in (getattr(node, "module", None), *(alias.name for alias in node.names))
+    ]
+    return any(part and part.rpartition(".")[2] == name for part in imported)
+
+
+def names_read(tree: ast.AST, *, variables: bool = True) -> Iterator[str]:
+    """Yield the ``variables``, attributes and imports that a tree reads, and its texts, which may
+    be names of any."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Load()) if variables:
+                yield name
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                yield name
+            case ast.Constant(value=str(name)) | ast.alias(name=name):
+                yield name
 
 
 def name_of(node: ast.expr | None) -> str:
