@@ -99,8 +99,16 @@ TOLD = {
             ("self.temperature", "setting", 8), ("self.drop", "made", 9),
         },
     ),
+    "a function that updates": (
+        """
+        class Teacher(nn.Module):
+            def follow_ema(self, student):
+                self.weight.lerp_(student.weight, 0.01)
+        """,
+        {("follow_ema", "function", 3)},
+    ),
     "what a script makes": (
-        "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)",
+        "scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 3)\nloss.backward()",
         {("scheduler", "made", 1)},
     ),
 }  # fmt: skip
@@ -169,6 +177,7 @@ SILENT = {
     "names that say so": "def f(batch):\n    x, _y, z = batch\n    return x + z\nf(1)",
     "what a call does": "loss = train(net)\nloss = train(net)",
     "a measure": "gap = (best(x) - y).item()",
+    "what a file has for others": "loss = net(x).sum()",
     "numbers that change nothing of a training": "WORKERS = 4",
 }
 
@@ -192,7 +201,7 @@ def test_labels_that_a_loop_does_not_need_are_a_note() -> None:
 
 
 def test_names_that_other_files_read_are_read() -> None:
-    tree = ast.parse("GAMMA = 0.9\nweights = torch.ones(3)")
+    tree = ast.parse("GAMMA = 0.9\nweights = torch.ones(3)\nloss.backward()")
     assert len(list(unread_of("train.py", tree))) == 2
     assert list(unread_of("train.py", tree, frozenset({"GAMMA", "weights"}))) == []
 

@@ -48,6 +48,10 @@ PROGRAMS = {
         HEALTHY.replace("for step", "mask = torch.ones(3)\nfor step"),
         "mask is computed here, and never read",
     ),
+    "one-for-all": (
+        HEALTHY.replace("nn.Sequential(nn", "nn.Sequential(*[nn.Linear(4, 4)] * 2, nn"),
+        "all of its items are that layer",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

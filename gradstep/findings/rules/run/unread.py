@@ -18,7 +18,7 @@ from gradstep.graph.model import Source
 from gradstep.guest.cells import is_cell
 from gradstep.text import listed
 
-How = Literal["computed", "argument", "field", "round", "setting", "made"]
+How = Literal["computed", "argument", "field", "round", "setting", "made", "function"]
 _ACTING: Final = frozenset([
     "acquire", "add", "add_module", "append", "apply", "backward", "clear", "close", "collect",
     "compile", "copy", "cpu", "cuda", "eval", "exec", "extend", "fit", "getLogger", "init", "input",
@@ -47,7 +47,14 @@ _STANDARD: Final = (
 )  # fmt: skip
 """Iterators that yield more than their users need."""
 _READS_ALL: Final = frozenset(["vars", "asdict", "getattr", "__dict__", "locals", "globals"])
+_TRAINING: Final = frozenset(["backward", "grad", "fit", "train"])
 _LONGEST: Final = 60
+_UPDATING: Final = re.compile(
+    r"anneal|clip|constrain|copy|decay|detach|ema|follow|freeze|init_|_init|mask|momentum|norm|"
+    r"polyak|project|refresh|renorm|soft|sync|target|update|warm"
+)
+"""What functions are called that a training needs now and then."""
+_BASES: Final = ("Module", "object", "Dataset")
 
 
 @dataclass(frozen=True)
@@ -82,6 +89,8 @@ class NeverRead(Reason):
                 )
             case "setting":
                 return f"no line reads {self.name}: this number has no effect"
+            case "function":
+                return f"no line calls {self.name}(): what it changes stays as it was"
             case "made":
                 return f"no line reads {self.name}: the {self.owner} is made, and never used"
         return f"{self.name} is computed here, and never read{again}: it has no effect"
@@ -106,10 +115,14 @@ def unread_of(
                 found = program.argument(each, defined) if is_given else program.value(each)
                 if found is not None:
                     yield found.at(file, each)
-    for each in unread_at_top(tree):
+    is_whole = not _TRAINING.isdisjoint(program.read)  # else others use what it has
+    for each in unread_at_top(tree) if is_whole else ():
         found = None if each.name in elsewhere else program.value(each, is_top=True)
         if found is not None:
             yield found.at(file, each)
+    for defined in functions_of(tree):
+        if program.is_forgotten(defined):
+            yield _Found(defined.node.name, "function").on(Source(file, defined.node.lineno))
     if _READS_ALL.isdisjoint(program.read):
         for line, found in program.settings(tree):
             yield found.on(Source(file, line))
@@ -230,6 +243,23 @@ class _Program(NamedTuple):
         is_walrus = any(isinstance(part, ast.NamedExpr | ast.Await) for part in ast.walk(value))
         return None if is_walrus else _Found(each.name, "computed")
 
+    def is_forgotten(self, defined: Defined) -> bool:
+        """Return whether a function changes something, as a training needs it, and nobody names
+        it."""
+        node, owner = defined.node, self.classes.get(defined.owner)
+        if node.name in self.read or node.decorator_list or node.name.startswith("__"):
+            return False
+        if not _UPDATING.search(node.name):
+            return False
+        if owner is not None and any(name_of(base) not in _BASES for base in owner.bases):
+            return False  # who calls its methods is unknown
+        return any(
+            name_of(part.func).endswith("_") or name_of(part.func) == "load_state_dict"
+            if isinstance(part, ast.Call)
+            else any(isinstance(target, ast.Attribute) for target in _targets(part))
+            for part in ast.walk(node)
+        )
+
     def settings(self, tree: ast.Module) -> Iterator[tuple[int, _Found]]:
         """Yield numbers that are set by name, and layers without parameters, that no line reads."""
         for node in tree.body:
@@ -282,6 +312,12 @@ def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:
     if place < len(call.args):
         return call.args[place]
     return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def _targets(node: ast.AST) -> list[ast.expr]:
+    if isinstance(node, ast.Assign):
+        return node.targets
+    return [node.target] if isinstance(node, ast.AugAssign) else []
 
 
 def _is_size(value: ast.expr) -> bool:
