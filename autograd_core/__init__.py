@@ -77,13 +77,13 @@ __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 _WHEN_ASKED_FOR = ("fft", "func", "nn", "optim", "random", "special", "utils")
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout",
-    "avg_pool1d", "batch_norm", "bilinear", "celu", "channel_shuffle", "conv1d", "conv2d", "conv3d",
-    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout",
-    "embedding", "feature_alpha_dropout", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
-    "group_norm", "hardshrink", "layer_norm", "max_pool1d", "max_pool2d", "max_pool3d",
-    "native_batch_norm", "native_group_norm", "native_layer_norm", "pairwise_distance", "pdist",
-    "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm", "selu", "threshold",
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "avg_pool1d",
+    "batch_norm", "celu", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout", "embedding",
+    "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm", "hardshrink",
+    "layer_norm", "max_pool1d", "max_pool2d", "max_pool3d", "native_batch_norm",
+    "native_group_norm", "native_layer_norm", "pairwise_distance", "pdist", "pixel_shuffle",
+    "pixel_unshuffle", "prelu", "rms_norm", "selu", "threshold",
 )  # fmt: skip
 
 

@@ -72,29 +72,6 @@ def ones_(tensor: Tensor) -> Tensor:
     return _filled(tensor, 1)
 
 
-def eye_(tensor: Tensor) -> Tensor:
-    """Fill a matrix with the identity."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    return _filled(tensor, np.eye(tensor._shape[0], tensor._shape[1]))
-
-
-def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Fill kernels (out, in, ...) so that a convolution passes each channel on, group by group."""
-    if tensor.ndim not in (3, 4, 5):
-        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
-    per_group, remainder = divmod(tensor._shape[0], groups)
-    if remainder:
-        raise ValueError("dim 0 must be divisible by groups")
-    values = np.zeros(tensor._shape)
-    middle = tuple(n // 2 for n in tensor._shape[2:])
-    for number in range(tensor._shape[0]):
-        channel = number % per_group
-        if channel < tensor._shape[1]:
-            values[(number, channel, *middle)] = 1
-    return _filled(tensor, values)
-
-
 @_drawing
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     """Fill with orthogonal rows or columns of length ``gain`` (Saxe et al. 2013)."""
@@ -108,18 +85,6 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     q, r = np.linalg.qr(flat.T if wide else flat)
     q = q * np.sign(np.diag(r))
     return _filled(tensor, gain * (q.T if wide else q).reshape(tensor._shape))
-
-
-@_drawing
-def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
-    """Fill with normal random numbers and a fraction of zeros in every column (Martens 2010)."""
-    if tensor.ndim != 2:
-        raise ValueError("Only tensors with 2 dimensions are supported")
-    rows, columns = tensor._shape
-    values = generator().normal(0, std, (rows, columns))
-    for column in range(columns):
-        values[generator().permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
-    return _filled(tensor, values)
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

@@ -171,12 +171,12 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "bilinear cosine_similarity ldexp linalg.matrix_exp log_softmax matrix_exp "
-                "native_group_norm nn.functional.bilinear "
+                "cosine_similarity ldexp linalg.matrix_exp log_softmax matrix_exp "
+                "native_group_norm "
                 "nn.functional.binary_cross_entropy_with_logits "
                 "nn.functional.cosine_similarity nn.functional.cross_entropy "
                 "nn.functional.grid_sample nn.functional.kl_div nn.functional.log_softmax "
-                "nn.functional.mse_loss nn.functional.multilabel_soft_margin_loss "
+                "nn.functional.mse_loss "
                 "nn.functional.smooth_l1_loss pow prod sinc special.log_softmax special.sinc "
                 "special.xlog1py special.xlogy xlogy"
             ),
@@ -232,13 +232,6 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
             ),
             r"^(all|tensor \d) (int|uint|bool|float)|^dtype",
             r"^(error|first)",
-        ),
-    ],
-    "``bilinear`` sums integers in int64.": [
-        (
-            "bilinear nn.functional.bilinear",
-            r"^(all|tensor \d) (int|uint|bool|float)|^dtype",
-            r"dtype",
         ),
     ],
     (
@@ -374,9 +367,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "bilinear diff einsum fft.hfft fft.irfft native_batch_norm native_group_norm "
+                "diff einsum fft.hfft fft.irfft native_batch_norm native_group_norm "
                 "nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool2d "
-                "nn.functional.batch_norm nn.functional.bilinear "
+                "nn.functional.batch_norm "
                 "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
                 "nn.functional.conv_transpose3d nn.functional.dropout1d "
                 "nn.functional.grid_sample "

@@ -104,6 +104,7 @@ OWN: dict[str, Sequence[Sample]] = {
     ],
     # inner ops, and views of which a call makes no node
     "alias": [Sample(((2, 3),))], "zero": [Sample(((2,),))],
+    "mul_number": [Sample(((2, 3),), {"other": 2.5})],
     "cast": [Sample(((3,),), {"target": np.dtype("float64"), "source": np.dtype("float64")})],
     "squeeze_dims_copy": [Sample(((1, 2, 1),), {"dims": (0, 2)})],
     "unsafe_split": [Sample(((5, 2),), {"split_size": 2}),

@@ -26,10 +26,11 @@ LEFT_OUT = {
         "optim.lr_scheduler.OneCycleLR optim.lr_scheduler.PolynomialLR "
         "optim.lr_scheduler.ReduceLROnPlateau optim.lr_scheduler.SequentialLR optim.swa_utils"
     ),
-    "weights that are computed, and sequences that are packed": (
+    "weights that are computed or filled in, and sequences that are packed": (
+        "nn.init.dirac_ nn.init.eye_ nn.init.sparse_ nn.utils.parameters_to_vector "
         "nn.utils.parametrizations nn.utils.parametrize nn.utils.remove_spectral_norm "
         "nn.utils.remove_weight_norm nn.utils.rnn nn.utils.skip_init nn.utils.spectral_norm "
-        "nn.utils.weight_norm"
+        "nn.utils.vector_to_parameters nn.utils.weight_norm"
     ),
     "data sets": "utils.data utils.model_zoo",
     "profiles of events: a picture shows what each node took": (

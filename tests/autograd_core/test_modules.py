@@ -22,11 +22,9 @@ from tests.autograd_core.module_twins import (
     MORE_LOSSES,
     SEQUENCE,
     SHARES,
-    SIGNS,
     WINDOWS,
     Twin,
     X,
-    Y,
     label,
 )
 
@@ -37,8 +35,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("made", ACTIVATIONS, ids=label)
 def test_activations_are_those_of_pytorch(made: tuple[Any, ...]) -> None:
     twin = Twin(made[0], made[1:])
-    # PyTorch's derivatives of these two go by way of constants in single precision
-    twin.compare(X, names=True, rtol=1e-7 if made[0] in ("CELU", "Hardsigmoid") else 1e-10)
+    twin.compare(X, names=True)
     assert repr(twin.modules[0]) == repr(twin.modules[1])
 
 
@@ -62,7 +59,6 @@ def test_losses_take_the_options_of_pytorch(
 def test_losses_send_gradients_to_both_inputs(reduction: str) -> None:
     options = {"reduction": reduction}
     Twin("BCELoss", (), options).compare(SHARES, np.flip(SHARES).copy())
-    Twin("MarginRankingLoss", (), {"margin": 0.1, **options}).compare(X[:, 0], Y[:, 0], SIGNS)
     for name in ("MSELoss", "SmoothL1Loss", "HuberLoss", "BCEWithLogitsLoss"):
         Twin(name, (), options).compare(X, SHARES, names=True)
 
@@ -74,9 +70,7 @@ def test_losses_weigh_as_pytorch_does() -> None:
     for name, keys, target in (
         ("CrossEntropyLoss", ["weight"], LABELS),
         ("NLLLoss", ["weight"], LABELS),
-        ("MultiMarginLoss", ["weight"], LABELS),
         ("BCEWithLogitsLoss", ["weight", "pos_weight"], SHARES),
-        ("MultiLabelSoftMarginLoss", ["weight"], SHARES.round()),
     ):
         twin = Twin(name)
         for t, module in zip((autograd_core, torch), twin.modules, strict=True):
@@ -151,20 +145,17 @@ def test_encoders_are_copies_of_one_layer() -> None:
     assert mine.layers[0].linear1.weight is not mine.layers[1].linear1.weight
 
 
-SMOOTH = [
-    m for m in ACTIVATIONS if m[0] not in ("Hardsigmoid", "Threshold", "Flatten", "Unflatten")
-]
+SMOOTH = [m for m in ACTIVATIONS if m[0] not in ("Flatten", "Unflatten")]
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("made", SMOOTH, ids=label)
 def test_second_derivatives_of_activations_are_those_of_pytorch(made: tuple[Any, ...]) -> None:
-    rtol = 1e-6 if made[0] == "CELU" else 1e-9
-    Twin(made[0], made[1:]).compare_second(X, rtol=rtol)
+    Twin(made[0], made[1:]).compare_second(X)
 
 
 SECOND = ("BatchNorm1d", "BatchNorm2d", "GroupNorm", "LayerNorm", "RMSNorm",
-          "Bilinear", "LSTM", "GRU", "RNN", "GRUCell", "MultiheadAttention")  # fmt: skip
+          "LSTM", "GRU", "RNN", "GRUCell", "MultiheadAttention")  # fmt: skip
 
 
 @pytest.mark.torch
@@ -200,12 +191,10 @@ def test_unpooling_puts_maxima_back(dims: int) -> None:
     found = []
     for torch in (autograd_core, pytest.importorskip("torch")):
         pool = getattr(torch.nn, f"MaxPool{dims}d")(2, return_indices=True)
-        back = getattr(torch.nn, f"MaxUnpool{dims}d")(2)
+        back = getattr(torch.nn.functional, f"max_unpool{dims}d")
         x = torch.tensor(BY_DIMS[dims])
-        unpooled = back(*pool(x), output_size=x.size())
-        found.append((unpooled.numpy(), repr(back)))
-    np.testing.assert_array_equal(found[0][0], found[1][0])
-    assert found[0][1] == found[1][1]
+        found.append(back(*pool(x), 2, output_size=x.size()).numpy())
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.torch

@@ -23,13 +23,6 @@ def test_dropout_drops_elements_or_channels(torch: Any, name: str) -> None:
     assert module.eval()(x) is x or (module(x) == x).all()
 
 
-def test_alpha_dropout_keeps_mean_and_variance(torch: Any) -> None:
-    torch.manual_seed(0)
-    y = np.asarray(torch.nn.AlphaDropout(0.3)(torch.randn(20000)).numpy())
-    assert abs(y.mean()) < 0.05
-    assert abs(y.std() - 1) < 0.05
-
-
 def test_dictionaries_register_their_modules(torch: Any) -> None:
     modules = torch.nn.ModuleDict({"a": torch.nn.Linear(1, 1)})
     modules["b"] = torch.nn.ReLU()
@@ -86,18 +79,12 @@ def test_parameters_start_out_as_their_authors_say(
 
 def test_matrices_are_filled_as_the_initializers_say(torch: Any) -> None:
     init = torch.nn.init
-    assert init.eye_(torch.ones(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
     for shape in ((4, 6), (6, 2, 2)):
         q = np.asarray(
             init.orthogonal_(torch.zeros(*shape), gain=2.0).reshape(shape[0], -1).numpy()
         )
         small = q @ q.T if q.shape[0] < q.shape[1] else q.T @ q
         np.testing.assert_allclose(small, 4 * np.eye(len(small)), atol=1e-5)
-    kernel = init.dirac_(torch.ones(4, 2, 3), groups=2)
-    assert kernel.sum().item() == 4
-    assert kernel[3, 1, 1].item() == 1
-    columns = np.asarray(init.sparse_(torch.ones(10, 4), sparsity=0.35, std=0.5).numpy()).T
-    assert [int((column == 0).sum()) for column in columns] == [4] * 4
     assert init.calculate_gain("relu") == pytest.approx(np.sqrt(2))
 
 
@@ -115,14 +102,3 @@ def test_gradients_are_clipped_together(torch: Any, norm_type: float) -> None:
     parameters[0].grad = torch.tensor([float("nan"), 0.0])
     with pytest.raises(RuntimeError, match="non-finite"):
         utils.clip_grad_norm_(parameters, 1.0, error_if_nonfinite=True)
-
-
-def test_parameters_become_one_vector_and_are_set_from_one(torch: Any) -> None:
-    utils = torch.nn.utils
-    model = torch.nn.Linear(2, 1)
-    vector = utils.parameters_to_vector(model.parameters())
-    assert vector.shape == (3,)
-    vector.sum().backward()
-    assert model.weight.grad.tolist() == [[1.0, 1.0]]
-    utils.vector_to_parameters(torch.tensor([1.0, 2.0, 3.0]), model.parameters())
-    assert (model.weight.tolist(), model.bias.tolist()) == ([[1.0, 2.0]], [3.0])

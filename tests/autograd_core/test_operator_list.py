@@ -68,6 +68,20 @@ LEFT_OUT = {
         "fractional_max_pool2d fractional_max_pool3d lp_pool1d lp_pool2d lp_pool3d "
         "instance_norm local_response_norm RReLU rrelu rrelu_"
     ),
+    "used by no example, a face of another function, or composed of others": (
+        "AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d AlphaDropout Bilinear CELU "
+        "ChannelShuffle CircularPad1d CircularPad2d ConstantPad1d ConstantPad2d "
+        "CosineEmbeddingLoss CosineSimilarity FeatureAlphaDropout Fold GLU GaussianNLLLoss "
+        "Hardshrink Hardsigmoid Hardswish HingeEmbeddingLoss LogSigmoid MarginRankingLoss "
+        "MaxUnpool1d MaxUnpool2d MaxUnpool3d Mish MultiLabelMarginLoss MultiLabelSoftMarginLoss "
+        "MultiMarginLoss PairwiseDistance PixelShuffle PixelUnshuffle PoissonNLLLoss ReLU6 "
+        "ReflectionPad1d ReflectionPad2d ReplicationPad1d ReplicationPad2d SoftMarginLoss "
+        "Softmax2d Softmin Softshrink Softsign Tanhshrink Threshold TripletMarginLoss "
+        "TripletMarginWithDistanceLoss Unfold Upsample ZeroPad1d ZeroPad2d alpha_dropout "
+        "bilinear cosine_embedding_loss feature_alpha_dropout gaussian_nll_loss "
+        "hinge_embedding_loss margin_ranking_loss multilabel_soft_margin_loss poisson_nll_loss "
+        "softmin softsign tanhshrink triplet_margin_loss triplet_margin_with_distance_loss"
+    ),
     "layers that learn the size of their input": (
         "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
         "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "

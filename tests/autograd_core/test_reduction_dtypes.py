@@ -29,7 +29,7 @@ WAYS = [
     "x.prod({d})", "x.prod(1, {d})", "x.cumsum(0, {d})", "x.cumprod(1, {d})", "x.mean({d})",
     "x.mean(1, {d})", "x.nanmean({d})", "x.softmax(0, {d})", "x.log_softmax(1, {d})",
     "t.softmax(x, 1, {k})", "t.nn.functional.softmax(x, 0, {d})",
-    "t.nn.functional.log_softmax(x, 0, {d})", "t.nn.functional.softmin(x, 0, {d})",
+    "t.nn.functional.log_softmax(x, 0, {d})",
     "t.special.softmax(x, 0, {d})", "x.norm({d})", "t.norm(x, 1, 0, {d})", "t.linalg.norm(x, {d})",
     "t.linalg.norm(x, 1, {d})", "t.linalg.vector_norm(x, 3, 1, {d})",
     "t.linalg.matrix_norm(x, {d})", "t.linalg.matrix_norm(x, 1, {d})", "x.clone().cumsum_(0, {d})",

@@ -134,9 +134,6 @@ def test_devices_look_as_in_pytorch() -> None:
         assert cpu != "cpu"
         assert namespace.ones(2).device == cpu
         assert hash(cpu) == hash(namespace.ones(1).device)
-        assert not namespace.cuda.is_available()
-        assert not namespace.backends.mps.is_available()
-        assert not namespace.accelerator.is_available()
 
 
 @pytest.mark.parametrize(
@@ -186,26 +183,15 @@ CALLS = [
     f"{F}.huber_loss(x, y, 'none', 0.3, y * y)", f"{F}.smooth_l1_loss(x, y, beta=-1.)",
     f"{F}.smooth_l1_loss(x, y, None, None, 'sum', 0.3)",
     f"{F}.cross_entropy(x[None], i, None, None, 2)", f"{F}.nll_loss(x[None], i, None, False)",
-    f"{F}.poisson_nll_loss(x, y * y, True, True, None, 1e-8, None, 'none')",
-    f"{F}.poisson_nll_loss(x, y, reduction='no')", f"{F}.kl_div(x, y * y)",
-    f"{F}.kl_div(x[0], (y * y)[0], reduction='batchmean')", f"{F}.kl_div(x, y, None, False)",
-    f"{F}.gaussian_nll_loss(x, y, -1.)", f"{F}.gaussian_nll_loss(x, y, y)",
-    f"{F}.gaussian_nll_loss(x, y, x[:2] * x[:2])", f"{F}.gaussian_nll_loss(x, y, x * x, eps=1.)",
-    f"{F}.gaussian_nll_loss(x, y, (x * x)[0], reduction='none')",
-    f"{F}.gaussian_nll_loss(x, y, (x * x)[:1], reduction='none')",
-    f"{F}.gaussian_nll_loss(x, y, x * x, reduction='no')", f"{F}.margin_ranking_loss(x, y, i)",
-    f"{F}.margin_ranking_loss(x, y, i[0])", f"{F}.triplet_margin_loss(x, y, x, margin=0.)",
-    f"{F}.triplet_margin_with_distance_loss(x, y, x[0])",
+    f"{F}.kl_div(x, y * y)", f"{F}.kl_div(x[0], (y * y)[0], reduction='batchmean')",
+    f"{F}.kl_div(x, y, None, False)", f"{F}.soft_margin_loss(x, y, False)",
     f"{F}.multi_margin_loss(x[None], i, 1, 0.5, x[None])", f"{F}.multi_margin_loss(x[None], i, 3)",
-    f"{F}.multilabel_soft_margin_loss(x, y, reduction='no')", f"{F}.soft_margin_loss(x, y, False)",
-    f"{F}.hinge_embedding_loss(i, i, reduction='none')",
     f"{F}.binary_cross_entropy(y * y, y[:2])", f"{F}.binary_cross_entropy_with_logits(x, y[:2])",
     f"{F}.cosine_similarity(a, b, dim=-2)", f"{F}.cosine_similarity(a, b, dim=0)",
     f"{F}.cosine_similarity(a * 0, b)", f"{F}.cosine_similarity(x * 1e-9, y, 0)",
     f"{F}.cosine_similarity(x[0], y, 0)", f"{F}.cosine_similarity(a, y[:2])",
     "t.nn.MSELoss(False)(x, y)", "t.nn.CrossEntropyLoss(None, None, 2)(x[None], i)",
     "t.nn.KLDivLoss(None, None, 'sum', True)(x, y)",
-    "t.nn.PoissonNLLLoss(True, False, False)(x, y)",
     f"{F}.embedding(i.to(t.uint8), a[0])", f"{F}.embedding(i.bool(), a[0])",
     f"{F}.embedding(i.short(), a[0])", f"{F}.embedding(i, x)",
 ]  # fmt: skip

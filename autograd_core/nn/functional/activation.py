@@ -146,16 +146,6 @@ def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
     return activation.softshrink(input, lambd=lambd)
 
 
-def tanhshrink(input: Tensor) -> Tensor:
-    """Return ``input - tanh(input)``."""
-    return elementwise.sub(input, elementwise.tanh(input))
-
-
-def softsign(input: Tensor) -> Tensor:
-    """Return ``input / (1 + abs(input))``."""
-    return elementwise.div(input, elementwise.add(elementwise.abs(input), 1))
-
-
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """Return ``input`` where it is above ``threshold``, else ``value``."""
     return _applied(activation.threshold_, input, inplace, threshold=threshold, value=value)
@@ -171,14 +161,6 @@ def softmax(
 ) -> Tensor:
     """Return ``exp(input) / exp(input).sum(dim)``: positive numbers that sum to 1 along ``dim``."""
     return softmax_ops.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
-
-
-def softmin(
-    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
-) -> Tensor:
-    """Return the :func:`softmax` of ``-input``."""
-    along = _dim("softmin", input, dim, _stacklevel)
-    return softmax_ops.softmax(_as(elementwise.neg(input), dtype), along)
 
 
 def log_softmax(

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from autograd_core import functions
 from autograd_core.functions import reshape
-from autograd_core.nn.functional.activation import logsigmoid
 from autograd_core.nn.functional.reduction import (
     check_constant,
-    held,
     reduced,
     reduction_of,
     validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.op.keywords import torch_form
-from autograd_core.ops.indices import masking
 from autograd_core.ops.losses import elementwise_loss, loss
 from autograd_core.ops.pointwise import elementwise, exponential
 from autograd_core.ops.reductions import reduce as reduce_ops
@@ -201,29 +196,6 @@ def binary_cross_entropy_with_logits(
 
 
 @torch_form
-def multilabel_soft_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the mean of :func:`binary_cross_entropy_with_logits` over classes."""
-    reduction = reduction_of(size_average, reduce, reduction)
-    yes = elementwise.mul(target, logsigmoid(input))
-    no = elementwise.mul(functions.rsub(target, 1), logsigmoid(elementwise.neg(input)))
-    losses = elementwise.neg(elementwise.add(yes, no))
-    if weight is not None:
-        losses = elementwise.mul(losses, weight)
-    dim = wrapped(input.ndim - 1, input.ndim, of_scalars=False)
-    losses = elementwise.div(reduce_ops.sum_dim(losses, dim), input._shape[dim])
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
-    return reduced(losses, reduction)
-
-
-@torch_form
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -255,80 +227,3 @@ def kl_div(
         total = reduced(losses, "sum")
         return elementwise.div(total, input._shape[0]) if input._shape else total
     return reduced(losses, reduction)
-
-
-@torch_form
-def poisson_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    log_input: bool = True,
-    full: bool = False,
-    size_average: bool | None = None,
-    eps: float = 1e-8,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the negative log likelihood of counts, given a Poisson rate or its logarithm."""
-    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
-    if log_input:
-        losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))
-    else:
-        log_rate = elementwise.log(elementwise.add(input, eps))
-        losses = elementwise.sub(input, elementwise.mul(target, log_rate))
-    if full:
-        few = elementwise.le(target, 1)
-        losses = losses.add_(masking.masked_fill(_stirling(target), few, value=0))
-    return reduced(losses, reduction)
-
-
-def _stirling(n: Tensor) -> Tensor:
-    """Stirling's approximation of the logarithm of the factorial."""
-    rough = elementwise.sub(elementwise.mul(n, elementwise.log(n)), n)
-    root = elementwise.mul_number(
-        elementwise.log(elementwise.mul_number(n, other=2 * math.pi)), other=0.5
-    )
-    return elementwise.add(rough, root)
-
-
-@torch_form
-def gaussian_nll_loss(
-    input: Tensor,
-    target: Tensor,
-    var: Tensor | float,
-    full: bool = False,
-    eps: float = 1e-6,
-    reduction: str = "mean",
-) -> Tensor:
-    """Return the negative log likelihood of ``target``, given mean and variance of normal
-    distributions."""
-    variance: Any = (
-        elementwise.mul(functions.ones_like(input), var) if isinstance(var, (int, float)) else var
-    )
-    if (variance.array < 0).any():
-        raise ValueError("var has negative entry/entries")
-    if variance._shape != input._shape:
-        variance = _stretchable(variance, input._shape)
-    if reduction not in ("none", "mean", "sum"):
-        raise ValueError(f"{reduction} is not valid")
-    if not variance.is_floating_point():
-        raise RuntimeError(
-            f"result type Float can't be cast to the desired output type {variance.dtype.c_name}"
-        )
-    variance = held(variance, eps)
-    distance = functions.pow(elementwise.sub(input, target), 2)
-    losses = elementwise.mul(
-        elementwise.add(elementwise.log(variance), elementwise.div(distance, variance)), 0.5
-    )
-    if full:
-        losses = losses.add_(0.5 * math.log(2 * math.pi))
-    return reduced(losses, reduction)
-
-
-def _stretchable(variance: Tensor, size: tuple[int, ...]) -> Tensor:
-    """Return ``variance``, which has one value for each row of ``size``, so that it broadcasts."""
-    if variance._shape == size[:-1]:
-        return shape.unsqueeze(variance, -1)
-    pairs = zip(size, variance._shape, strict=False)
-    if len(size) == variance.ndim and sum(have for want, have in pairs if want != have) == 1:
-        return variance
-    raise ValueError("var is of incorrect size")

@@ -10,10 +10,8 @@ from autograd_core.functions import reshape
 from autograd_core.ops.algebra import linalg
 from autograd_core.ops.indices import index
 from autograd_core.ops.pointwise import elementwise
-from autograd_core.ops.reductions import reduce
 from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.size import wrapped
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -36,47 +34,6 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     tall = reshape(input, (math.prod(input._shape[:-1]), input._shape[-1]))
     result = linalg.addmm(bias, tall, shape.t(weight))
     return shape.view(result, (*input._shape[:-1], weight._shape[0]))
-
-
-def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """Return ``input1 @ weight[o] @ input2`` for every output o; weight (out, in1, in2)."""
-    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
-    kinds = {name: t.dtype for name, t in given.items() if t is not None}
-    if len(set(kinds.values())) > 1:
-        dtypes = ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items())
-        raise RuntimeError(f"All tensors must have the same dtype, got {dtypes}")
-    outputs, left, right = (
-        weight._shape[0],
-        *(weight._shape[wrapped(dim, weight.ndim)] for dim in (1, 2)),
-    )
-    _check_bilinear(input1, input2, weight, bias)
-    flat = reshape(shape.permute(weight, (1, 0, 2)), (left, outputs * right))
-    products = reshape(linalg.matmul(input1, flat), (*input1._shape[:-1], outputs, right))
-    result = reduce.sum_dim(elementwise.mul(products, shape.unsqueeze(input2, -2)), -1)
-    return result if bias is None else elementwise.add(result, bias)
-
-
-def _check_bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None) -> None:
-    if x.ndim != y.ndim:
-        raise RuntimeError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
-    wrapped(-1, x.ndim, of_scalars=False)
-    for dim in range(x.ndim - 1):
-        if x._shape[dim] != y._shape[dim]:
-            raise RuntimeError(
-                f"bilinear(): input batch dimensions do not match at dim {dim}: got "
-                f"{x._shape[dim]} and {y._shape[dim]}"
-            )
-    for number, tensor in enumerate((x, y), 1):
-        if tensor._shape[-1] != weight._shape[number]:
-            raise RuntimeError(
-                f"bilinear(): input{number} size does not match weight size: got "
-                f"{tensor._shape[-1]} but expected {weight._shape[number]}"
-            )
-    if bias is not None and bias._shape[0] != weight._shape[0]:
-        raise RuntimeError(
-            "bilinear(): bias size does not match weight size: got "
-            f"{bias._shape[0]} but expected {weight._shape[0]}"
-        )
 
 
 def embedding(

@@ -219,37 +219,3 @@ def _channels(input: Tensor, p: float, training: bool, batched: bool) -> Tensor:
     whole = 2 if batched else 1
     size = (*input._shape[:whole], *(1,) * (input.ndim - whole))
     return _dropout(input, p, training, size)
-
-
-_SATURATED = -1.7580993408473766  # where SELU ends, to the left
-
-
-def alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """Apply dropout that preserves mean and variance after SELU: it sets elements to the value at
-    which SELU saturates."""
-    return _alpha_dropout(input, p, training, input._shape)
-
-
-def feature_alpha_dropout(
-    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
-) -> Tensor:
-    """Apply :func:`alpha_dropout` to whole channels of (N, C, ...)."""
-    return _alpha_dropout(input, p, training, (*input._shape[:2], *(1,) * (input.ndim - 2)))
-
-
-def _alpha_dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> Tensor:
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0:
-        return input
-    if p == 1:
-        return elementwise.mul(input, 0)
-    scale = ((_SATURATED**2 * p + 1) * (1 - p)) ** -0.5
-    kept = (generator().random(size) >= p).astype(input.dtype.dtype)
-    shift = ((kept - 1) * -_SATURATED + -_SATURATED * p) * scale
-    noise = Tensor.from_array((kept * scale).astype(input.dtype.dtype))
-    return elementwise.add(
-        elementwise.mul(input, noise), Tensor.from_array(shift.astype(input.dtype.dtype))
-    )

@@ -7,7 +7,6 @@ from dataclasses import InitVar
 from autograd_core.functions import full
 from autograd_core.nn import functional as F
 from autograd_core.nn.modules.layer import Layer, OfFunction
-from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
@@ -28,28 +27,12 @@ class ReLU(_InPlace, function=F.relu):
     """The input where it is positive, else 0."""
 
 
-class ReLU6(_InPlace, function=F.relu6):
-    """The input clamped to the range from 0 to 6."""
-
-
 class SELU(_InPlace, function=F.selu):
     """ELU with the constants that preserve mean 0 and variance 1."""
 
 
 class SiLU(_InPlace, function=F.silu):
     """The input times its sigmoid."""
-
-
-class Mish(_InPlace, function=F.mish):
-    """``input * tanh(softplus(input))``."""
-
-
-class Hardsigmoid(_InPlace, function=F.hardsigmoid):
-    """``input / 6 + 1 / 2``, clamped to the range from 0 to 1."""
-
-
-class Hardswish(_InPlace, function=F.hardswish):
-    """The input times its :class:`Hardsigmoid`."""
 
 
 class Tanh(_Activation, function=F.tanh):
@@ -60,27 +43,8 @@ class Sigmoid(_Activation, function=F.sigmoid):
     """The logistic sigmoid."""
 
 
-class LogSigmoid(_Activation, function=F.logsigmoid):
-    """The logarithm of the sigmoid."""
-
-
-class Softsign(_Activation, function=F.softsign):
-    """``input / (1 + abs(input))``."""
-
-
-class Tanhshrink(_Activation, function=F.tanhshrink):
-    """``input - tanh(input)``."""
-
-
 class ELU(_Activation, function=F.elu):
     """The input where it is positive, else ``alpha * (exp(input) - 1)``."""
-
-    alpha: float = 1.0
-    inplace: bool = False
-
-
-class CELU(_Activation, function=F.celu):
-    """The input where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
 
     alpha: float = 1.0
     inplace: bool = False
@@ -91,12 +55,6 @@ class GELU(_Activation, function=F.gelu):
     approximates."""
 
     approximate: str = "none"
-
-
-class GLU(_Activation, function=F.glu):
-    """The first half of the input along ``dim`` times the sigmoid of the second half."""
-
-    dim: int = -1
 
 
 class Softplus(_Activation, function=F.softplus):
@@ -121,39 +79,12 @@ class Hardtanh(_Activation, function=F.hardtanh):
     inplace: bool = False
 
 
-class Threshold(_Activation, function=F.threshold):
-    """The input where it is above ``threshold``, else ``value``."""
-
-    threshold: float
-    value: float
-    inplace: bool = False
-
-
-class _Shrink(_Activation):
-    lambd: float = 0.5
-
-    def extra_repr(self) -> str:
-        return str(self.lambd)
-
-
-class Hardshrink(_Shrink, function=F.hardshrink):
-    """The input, with values between ``-lambd`` and ``lambd`` set to 0."""
-
-
-class Softshrink(_Shrink, function=F.softshrink):
-    """The input, moved towards 0 by ``lambd``."""
-
-
 class _AlongDim(_Activation):
     dim: int | None = None
 
 
 class Softmax(_AlongDim, function=F.softmax):
     """The softmax: positive numbers that sum to 1 along ``dim``."""
-
-
-class Softmin(_AlongDim, function=F.softmin):
-    """The :class:`Softmax` of the negative input."""
 
 
 class LogSoftmax(_AlongDim, function=F.log_softmax):
@@ -173,12 +104,3 @@ class PReLU(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
-
-
-class Softmax2d(Module):
-    """:class:`Softmax` over the channels of images (N, C, H, W) or (C, H, W)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
-        return F.softmax(input, -3)

@@ -35,11 +35,3 @@ class Dropout2d(_DropoutNd, function=F.dropout2d):
 
 class Dropout3d(_DropoutNd, function=F.dropout3d):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
-
-
-class AlphaDropout(_DropoutNd, function=F.alpha_dropout):
-    """Dropout for SELU: it preserves mean and variance."""
-
-
-class FeatureAlphaDropout(_DropoutNd, function=F.feature_alpha_dropout):
-    """AlphaDropout of whole channels of (N, C, ...)."""

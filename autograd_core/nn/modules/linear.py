@@ -42,28 +42,3 @@ class Linear(Layer):
 
 class NonDynamicallyQuantizableLinear(Linear):
     """A linear layer, under the name that attention prints for its output layer."""
-
-
-class Bilinear(Layer):
-    """A bilinear map, ``input1 @ weight[o] @ input2 + bias[o]`` for each output o, with a weight
-    (out, in1, in2)."""
-
-    in1_features: int
-    in2_features: int
-    out_features: int
-    bias: InitVar[bool] = True
-    device: InitVar[Any] = None
-    dtype: InitVar[dtype_type | None] = None
-
-    shown = ("in1_features", "in2_features", "out_features", "bias")
-
-    def __post_init__(self, bias: bool, *factory: Any) -> None:
-        size = (self.out_features, self.in1_features, self.in2_features)
-        self.learn("weight", size, *factory)
-        self.learn("bias", size[:1], *factory, used=bias)
-        bound = 1 / math.sqrt(self.in1_features)
-        for parameter in self.parameters():
-            init.uniform_(parameter, -bound, bound)
-
-    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
-        return F.bilinear(input1, input2, self.weight, self.bias)

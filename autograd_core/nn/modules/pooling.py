@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.nn.modules.layer import OfFunction
-from autograd_core.tensor import Tensor
 
 
 class _Pool(OfFunction):
@@ -41,32 +39,6 @@ class MaxPool2d(_MaxPoolNd, function=F.max_pool2d):
 
 class MaxPool3d(_MaxPoolNd, function=F.max_pool3d):
     """Max pooling of volumes (N, C, D, H, W): the largest element in each window."""
-
-
-class _MaxUnpool(_Pool):
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in self.options:
-            setattr(self, name, sizes(getattr(self, name), self.dims))
-
-    def forward(  # type: ignore[override]
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Any:
-        return self.function(
-            input, indices, self.kernel_size, self.stride, self.padding, output_size
-        )
-
-
-class MaxUnpool1d(_MaxUnpool, dims=1, function=F.max_unpool1d):
-    """The inverse of MaxPool1d: the maxima of signals in their places, with zeros elsewhere."""
-
-
-class MaxUnpool2d(_MaxUnpool, dims=2, function=F.max_unpool2d):
-    """The inverse of MaxPool2d: the maxima of images in their places, with zeros elsewhere."""
-
-
-class MaxUnpool3d(_MaxUnpool, dims=3, function=F.max_unpool3d):
-    """The inverse of MaxPool3d: the maxima of volumes in their places, with zeros elsewhere."""
 
 
 class _AvgPool(_Pool):
@@ -110,19 +82,3 @@ class AdaptiveAvgPool2d(_Adaptive, function=F.adaptive_avg_pool2d):
 
 class AdaptiveAvgPool3d(_Adaptive, function=F.adaptive_avg_pool3d):
     """Adaptive average pooling of volumes: the means of ``output_size`` windows."""
-
-
-class _AdaptiveMax(_Adaptive):
-    return_indices: bool = False
-
-
-class AdaptiveMaxPool1d(_AdaptiveMax, function=F.adaptive_max_pool1d):
-    """Adaptive max pooling of signals: the largest elements of ``output_size`` windows."""
-
-
-class AdaptiveMaxPool2d(_AdaptiveMax, function=F.adaptive_max_pool2d):
-    """Adaptive max pooling of images: the largest elements of ``output_size`` windows."""
-
-
-class AdaptiveMaxPool3d(_AdaptiveMax, function=F.adaptive_max_pool3d):
-    """Adaptive max pooling of volumes: the largest elements of ``output_size`` windows."""

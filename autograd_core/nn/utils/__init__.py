@@ -6,13 +6,8 @@ from autograd_core.nn.utils.clip_grad import (
     clip_grad_value_,
     clip_grads_with_norm_,
     get_total_norm,
-    parameters_to_vector,
-    vector_to_parameters,
 )
 
-__all__ = [
-    "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm",
-    "parameters_to_vector", "vector_to_parameters",
-]  # fmt: skip
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 answer_missing_names(__name__)

@@ -1,4 +1,4 @@
-"""Gradients clipped, and parameters as one vector."""
+"""Gradients clipped."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from autograd_core.functions import reshape
-from autograd_core.ops.shaping.joining import cat
 from autograd_core.tensor import Tensor
 
 Tensors = Tensor | Iterable[Tensor]
@@ -63,19 +61,3 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     for g in _gradients(parameters):
         g.bump()
         np.clip(g.array, -clip_value, clip_value, out=g.array)
-
-
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """Return all parameters as one vector, connected to them in the graph."""
-    return cat([reshape(p, (-1,)) for p in parameters], dim=0)
-
-
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Set the parameters to views of ``vec``."""
-    if not isinstance(vec, Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
-    done = 0
-    for parameter in parameters:
-        size = parameter.numel()
-        parameter.data = Tensor.from_array(vec.array[done : done + size].reshape(parameter._shape))
-        done += size
