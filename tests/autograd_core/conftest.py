@@ -10,6 +10,3 @@ pytest.register_assert_rewrite("tests.autograd_core.outcomes")  # says what diff
 
 for _part in ("fft", "nn", "special"):
     getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
-
-
-collect_ignore_glob = ["programs_for_pytorch/*"]  # no modules: a test runs them
