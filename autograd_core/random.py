@@ -19,9 +19,7 @@ from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import device as device_type
 
-__all__ = [
-    "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
-]  # fmt: skip
+__all__ = ["fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state"]
 
 _SEED_AT_START = 67280421310721  # PyTorch's
 _refused: ContextVar[bool] = ContextVar("autograd_core_random_refused", default=False)

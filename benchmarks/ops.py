@@ -69,9 +69,7 @@ CASES = {
     "bce_with_logits": Case(
         lambda t, F, x, y: F.binary_cross_entropy_with_logits(x, y), "x probabilities"
     ),
-    "layer_norm": Case(
-        lambda t, F, x, w, b: F.layer_norm(x, w.shape, w, b), "x row row"
-    ),
+    "layer_norm": Case(lambda t, F, x, w, b: F.layer_norm(x, w.shape, w, b), "x row row"),
     "matmul": Case(lambda t, F, x, w: x @ w, "x weight"),
     "linear": Case(lambda t, F, x, w, b: F.linear(x, w, b), "x weight row"),
     "bmm": Case(lambda t, F, x, y: t.bmm(x, y.transpose(1, 2)), "heads heads"),
@@ -93,7 +91,7 @@ CASES = {
     ),
     "max_pool2d": Case(lambda t, F, x: F.max_pool2d(x, 2), "images"),
     "avg_pool2d": Case(lambda t, F, x: F.avg_pool2d(x, 2), "images"),
-}  # fmt: skip
+}
 
 
 def inputs(big: bool) -> dict[str, Any]:

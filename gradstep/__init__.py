@@ -12,10 +12,11 @@ register(
     tracing="gradstep.engines.native.trace:tracing", insides="gradstep.engines.native:INSIDES",
 )  # fmt: skip
 register(
-    "torch", "gradstep.engines.pytorch.engine:PYTORCH",
+    "torch",
+    "gradstep.engines.pytorch.engine:PYTORCH",
     tracing="gradstep.engines.pytorch.attach:attached",
     insides="gradstep.engines.pytorch.engine:INSIDES",
-)  # fmt: skip
+)
 register("gradstep.recording", "gradstep.engines.recorded.engine:RECORDED")
 register("numpy", "gradstep.engines.native:NATIVE")  # the core has arrays for gradients
 WHOLE_PARAMETERS["torch.distributed.fsdp"] = "gradstep.engines.pytorch.private:gathered_parameters"

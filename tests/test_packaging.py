@@ -88,8 +88,9 @@ def test_the_wheel_needs_little_and_its_extras_bring_what_messages_say(
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     needs = re.findall(
         r"^Requires-Dist: ([\w-]+)(?:\[.*?\])?[^;\n]*(?:; extra == '(\w+)')?$",
-        wheel.read(name).decode(), re.M,
-    )  # fmt: skip
+        wheel.read(name).decode(),
+        re.M,
+    )
     needed = {package for package, extra in needs if not extra}
     assert needed == {"numpy", "graphviz", "textual", "rich", "platformdirs"}
     brought = {(package.replace("-", "_"), extra) for package, extra in needs}

@@ -58,9 +58,7 @@ class Notes:
     It can be referred to weakly, and so stands for its node where that is wanted.
     """
 
-    __slots__ = (
-        "__weakref__", "changed_base", "freed_at", "hooks", "metadata", "ran_on", "record",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "changed_base", "freed_at", "hooks", "metadata", "ran_on", "record")
     changed_base: Callable[[], ChangedBase | None] | None
     freed_at: Line | None
     hooks: NodeHooks | None

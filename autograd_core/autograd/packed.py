@@ -22,9 +22,7 @@ class Packed:
     node, needs no unpacking.
     """
 
-    __slots__ = (
-        "dtype", "edge", "is_result", "nbytes", "packed", "record", "shape", "unpack",
-    )  # fmt: skip
+    __slots__ = ("dtype", "edge", "is_result", "nbytes", "packed", "record", "shape", "unpack")
 
     version = None  # what was packed is out of reach of in-place changes
 

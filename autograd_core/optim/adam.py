@@ -94,9 +94,8 @@ class AdamW(Adam):
         **switches: Any,
     ) -> None:
         super().__init__(
-            params, lr, betas, eps, weight_decay, amsgrad,
-            decoupled_weight_decay=True, **switches,
-        )  # fmt: skip
+            params, lr, betas, eps, weight_decay, amsgrad, decoupled_weight_decay=True, **switches
+        )
 
 
 def _check_betas(betas: tuple[float, float]) -> None:

@@ -100,9 +100,10 @@ def inplace(
     return method
 
 
+# fmt: off
 _UFUNCS: Final[Mapping[str, Any]] = {
     "add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.true_divide,
-}  # fmt: skip
+}
 
 # Those that PyTorch lets read a part of what they write to, most of them a number, and those that
 # may not even read the very elements.
@@ -110,11 +111,12 @@ _READING_FIRST: Final = {
     "masked_fill_", "masked_scatter_", "index_fill_", "fill_", "addmv_", "addmm_", "baddbmm_",
     "ldexp_", "logit_", "nan_to_num_", "cauchy_", "exponential_", "log_normal_", "normal_",
     "uniform_",
-}  # fmt: skip
+}
 _SCATTERING: Final = {
     "index_put_", "_assign_", "index_copy_", "index_add_", "index_reduce_", "scatter_",
     "scatter_add_", "scatter_reduce_", "put_", "addr_",
-}  # fmt: skip
+}
+# fmt: on
 
 
 def _reads_number(name: str, args: tuple[Any, ...]) -> bool:

@@ -12,9 +12,10 @@ from autograd_core.op import OPS, Op
 from autograd_core.op.public import names_of
 from gradstep_tui.commands.ops import import_all, rules, signature
 
+# fmt: off
 FAMILIES: Final = (
     "algebra", "fourier", "indices", "losses", "networks", "pointwise", "reductions", "shaping",
-)  # fmt: skip
+)
 """The folders of the op table; each has a page."""
 
 _HEADINGS: Final = {
@@ -32,7 +33,8 @@ _HEADINGS: Final = {
     "select": "Choosing between values", "cumulative": "Cumulative sums and products",
     "distance": "Distances", "reduce": "Sums and means", "convert": "Dtypes", "shape": "Views",
     "rearrange": "Rearranging", "shuffle": "Shuffling channels",
-}  # fmt: skip
+}
+# fmt: on
 """The titles of sections that are not the names of their modules."""
 
 

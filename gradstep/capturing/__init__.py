@@ -93,9 +93,10 @@ def capture(
             for number, tensor in enumerate(tensors)
         ]
         build = GraphBuilder(
-            title or ", ".join(labels), modules=known.module_classes(),
+            title or ", ".join(labels),
+            modules=known.module_classes(),
             module_details=known.module_details(),
-        )  # fmt: skip
+        )
         if plan is None:
             plan = engine.reading.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs

@@ -81,15 +81,15 @@ def note_step(library: Library, events: Events, optimizer: Any) -> None:
 
 
 def _rates(groups: Iterable[Mapping[str, Any]]) -> tuple[float, ...]:
-    return tuple([
-        float(rate) for group in groups if isinstance(rate := group.get("lr"), int | float)
-    ])  # fmt: skip
+    return tuple(
+        [float(rate) for group in groups if isinstance(rate := group.get("lr"), int | float)]
+    )
 
 
 def _with_gradient(groups: Iterable[Mapping[str, Any]]) -> Leaves:
-    return frozenset([
-        id(leaf) for group in groups for leaf in group["params"] if leaf.grad is not None
-    ])  # fmt: skip
+    return frozenset(
+        [id(leaf) for group in groups for leaf in group["params"] if leaf.grad is not None]
+    )
 
 
 def _leaves(groups: Iterable[Mapping[str, Any]]) -> Leaves:
@@ -204,16 +204,18 @@ class _Notes:
         unexpected = attribute_of(result, "unexpected_keys") or ()
         own = {**dict(named_parameters(itself)), **dict(named_buffers(itself))}
         memory = self._library.memory
+        # fmt: off
         shared = [
             name for name, tensor in own.items()
             if is_tensor(state.get(name)) and (at := memory(tensor)) is not None
             and memory(state[name]) == at
-        ]  # fmt: skip
+        ]
         events.add(
             Loaded, **_about(itself, frame), missing=_shapes(missing, own),
             unexpected=_shapes(unexpected, state), loaded=max(0, len(state) - len(unexpected)),
             own=len(shared), state=id(state),
-        )  # fmt: skip
+        )
+        # fmt: on
 
     def _restoring(self, method: Method) -> Method:
         """Return what loads the state of an optimizer, and notes its rates."""
@@ -239,10 +241,7 @@ class _Notes:
         @wraps(function)
         def clipping(parameters: Any, *args: Any, **named: Any) -> Any:
             events = self._events
-            if (
-                noted.get() is not events or self._library.is_compiling()
-                or events.is_full(Clipped)
-            ):  # fmt: skip
+            if noted.get() is not events or self._library.is_compiling() or events.is_full(Clipped):
                 return function(parameters, *args, **named)
             was_iterator = isinstance(parameters, Iterator)
             kept = parameters
@@ -278,6 +277,6 @@ def _about(itself: Any, frame: Any) -> dict[str, Any]:
 
 
 def _shapes(names: Iterable[str], state: Mapping[str, Any]) -> tuple[Entry, ...]:
-    return tuple([
-        Entry(str(name), tuple(attribute_of(state.get(name), "shape") or ())) for name in names
-    ])  # fmt: skip
+    return tuple(
+        [Entry(str(name), tuple(attribute_of(state.get(name), "shape") or ())) for name in names]
+    )

@@ -12,6 +12,7 @@ from gradstep.contract.op_records import LeafRecord, OpRecord, Origin
 from gradstep.contract.protocol import KeptForward, Reading
 from gradstep.graph.statistics import Statistics, Trouble, statistics
 
+# fmt: off
 _KEEP_INF: Final = frozenset([
     "_to_copy", "abs", "add", "addbmm", "addmm", "addmv", "alias", "baddbmm", "batch_norm",
     "bmm", "cat", "clone", "convolution", "cumsum", "div", "dot", "expand", "group_norm",
@@ -20,13 +21,14 @@ _KEEP_INF: Final = frozenset([
     "native_layer_norm", "neg", "norm", "permute", "reshape", "rsub", "sqrt", "squeeze",
     "stack", "std", "sub", "sum", "t", "to", "transpose", "unsafe_view", "unsqueeze", "var",
     "vector_norm", "view",
-])  # fmt: skip
+])
 """Ops whose result is NaN or infinite wherever it is computed from an infinity."""
 _KEEP_NAN: Final = _KEEP_INF.union([
     "amax", "amin", "clamp", "cos", "elu", "erf", "exp", "expm1", "gelu", "leaky_relu",
     "log_sigmoid", "logsumexp", "max", "maximum", "min", "minimum", "reciprocal", "relu",
     "rsqrt", "sigmoid", "silu", "sin", "smooth_l1_loss", "softmax", "softplus", "tanh",
-])  # fmt: skip
+])
+# fmt: on
 """Ops whose result is NaN wherever it is computed from NaN."""
 
 

@@ -12,17 +12,19 @@ from gradstep.graph.model import Source
 from gradstep.records import Tensor
 
 LONGEST = 60
+# fmt: off
 _COMPARISONS: Final = {
     "lt": (ast.Lt, ast.Gt), "gt": (ast.Lt, ast.Gt), "le": (ast.LtE, ast.GtE),
     "ge": (ast.LtE, ast.GtE), "eq": (ast.Eq,), "ne": (ast.NotEq,),
-}  # fmt: skip
+}
 """Of an op, the signs that lead to it: Python may ask the right side first, and turns them."""
 
 
 _OPERATORS: Final[dict[str, type[ast.operator]]] = {
     "div": ast.Div, "mul": ast.Mult, "pow": ast.Pow, "sub": ast.Sub, "add": ast.Add,
     "mm": ast.MatMult, "matmul": ast.MatMult, "bmm": ast.MatMult,
-}  # fmt: skip
+}
+# fmt: on
 
 
 class Operation(NamedTuple):

@@ -404,9 +404,10 @@ class _Both:
             for name, mine, its, dtype in self._leaf_facts(call, partner)
         ]
         worst = max(
-            leaves, key=lambda leaf: (leaf.gap.relative, not leaf.gap.is_same) if leaf.gap else (),
+            leaves,
+            key=lambda leaf: (leaf.gap.relative, not leaf.gap.is_same) if leaf.gap else (),
             default=None,
-        )  # fmt: skip
+        )
         return CallGap(call.title, loss, worst)
 
     def _command(self, call: CallFacts) -> str:

@@ -79,4 +79,4 @@ def without_wrappers(graph: Graph) -> Graph:
         modules=modules,
         module_details={bare(path): text for path, text in graph.module_details.items()},
         calls=[one._replace(module=bare(one.module)) for one in graph.calls],
-    )  # fmt: skip
+    )

@@ -119,8 +119,9 @@ class Adapter:
         except (Refused, OSError) as refusal:
             self._client.refuse(request, str(refusal))
             return
-        program.send({"type": "request", "seq": 0, "command": "initialize",
-                      "arguments": self._hello})  # fmt: skip
+        program.send(
+            {"type": "request", "seq": 0, "command": "initialize", "arguments": self._hello}
+        )
         program.send(request)
         program.listen()
         if not self._lives:  # the editor has gone meanwhile
@@ -213,8 +214,9 @@ class Adapter:
                 for request in self._configuration.values()
             ]
             for command, arguments in [*told, ("configurationDone", {})]:
-                program.send({"type": "request", "seq": 0, "command": command,
-                              "arguments": arguments})  # fmt: skip
+                program.send(
+                    {"type": "request", "seq": 0, "command": command, "arguments": arguments}
+                )
             self._client.answer(request)
             program.listen()
 

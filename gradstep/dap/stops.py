@@ -16,9 +16,7 @@ from gradstep.graph.errors import UnknownAddress
 
 FILTERS: Final = (("nan", "A gradient becomes NaN"), ("inf", "A gradient becomes infinite"))
 _HITS: Final = re.compile(r"\s*(==?|>=?|)\s*(\d+)\s*")
-_REASONS: Final = {
-    "breakpoint": "breakpoint", "catch": "exception", "watch": "data breakpoint",
-}  # fmt: skip
+_REASONS: Final = {"breakpoint": "breakpoint", "catch": "exception", "watch": "data breakpoint"}
 
 
 class Stops:

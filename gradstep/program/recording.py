@@ -99,9 +99,8 @@ class Recording:
             self._path, header, self._max_size, waits=self._flight is not None
         )
         watcher = self._watcher = Watcher(
-            sink, header, self._schedule, self._flight, folder=self._folder,
-            sources=self._sources,
-        )  # fmt: skip
+            sink, header, self._schedule, self._flight, folder=self._folder, sources=self._sources
+        )
         atexit.register(self.close)
         self._within.callback(atexit.unregister, self.close)
         self._hear_warnings(watcher)

@@ -46,9 +46,10 @@ def note_of(error: BaseException) -> str:
     frozen = frozen_among(records)
     cut = next(
         texts,
-        f"requires_grad is False for {frozen}" if frozen else
-        "nothing that it was computed from requires one",
-    )  # fmt: skip
+        f"requires_grad is False for {frozen}"
+        if frozen
+        else "nothing that it was computed from requires one",
+    )
     return f"the loss requires no gradient: {cut}"
 
 

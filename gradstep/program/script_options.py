@@ -131,9 +131,10 @@ def _look(tree: ast.Module, seen: _Seen) -> None:
             case ast.Call(func=ast.Name(id="len"), args=[argv]):
                 harmless.add(argv)
             case ast.Compare(
-                left=ast.Constant(), ops=[ast.In() | ast.NotIn()],
+                left=ast.Constant(),
+                ops=[ast.In() | ast.NotIn()],
                 comparators=[ast.Subscript(value=argv)] | [argv],
-            ):  # fmt: skip
+            ):
                 harmless.add(argv)
     for node in nodes:
         match node:

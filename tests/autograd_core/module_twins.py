@@ -24,18 +24,19 @@ SEQUENCE, IMAGES = numbers(3, 2, 6), numbers(2, 4, 3, 3)
 BLOCKED = np.array([[False, True, False], [False, False, False]])
 CAUSAL = np.triu(np.ones((3, 3), bool), 1)
 
+# fmt: off
 ACTIVATIONS: list[tuple[Any, ...]] = [
     ("ReLU",), ("SELU",), ("SiLU",), ("Tanh",), ("Sigmoid",), ("ELU", 0.7), ("GELU",),
     ("GELU", "tanh"), ("Softplus", 2.0, 3.0), ("LeakyReLU", 0.2), ("Hardtanh", -0.5, 0.7),
     ("Softmax", 1), ("LogSoftmax", 0), ("PReLU",), ("PReLU", 6), ("Identity",),
     ("Flatten",), ("Unflatten", 1, (2, 3)),
-]  # fmt: skip
+]
 
 LOSSES: list[tuple[Any, ...]] = [
     ("MSELoss", Y), ("L1Loss", Y), ("SmoothL1Loss", Y), ("HuberLoss", Y),
     ("BCEWithLogitsLoss", SHARES), ("KLDivLoss", SHARES), ("CrossEntropyLoss", LABELS),
     ("CrossEntropyLoss", SHARES), ("NLLLoss", LABELS),
-]  # fmt: skip
+]
 MORE_LOSSES: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
     ("CrossEntropyLoss", {"label_smoothing": 0.1, "ignore_index": 2}, (LABELS,)),
     ("CrossEntropyLoss", {"label_smoothing": 0.1}, (SHARES,)),
@@ -74,7 +75,8 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
     ("TransformerEncoderLayer", (6, 2, 7, 0.0), {}, (SEQUENCE,)),
     ("TransformerEncoderLayer", (6, 2, 7, 0.0),
      {"norm_first": True, "activation": "gelu", "batch_first": True}, (SEQUENCE,)),
-]  # fmt: skip
+]
+# fmt: on
 SIGNALS, BIG, VOLUMES = numbers(2, 4, 7), numbers(2, 4, 6, 5), numbers(1, 2, 4, 5, 4)
 BY_DIMS = {1: SIGNALS, 2: BIG, 3: VOLUMES}
 WINDOWS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [

@@ -45,6 +45,7 @@ def _maxima(n: int) -> list[Call]:
     return [call(N(1, 2, *[2] * n), Constant(where), 2)]
 
 
+# fmt: off
 _FUNCTIONAL: dict[str, list[Call]] = {
     **_every(
         "relu relu6 leaky_relu elu selu celu silu gelu mish softplus "
@@ -139,7 +140,7 @@ _FUNCTIONAL: dict[str, list[Call]] = {
     "ctc_loss": [call(N(4, 1, 3), I([[1, 2]]), I([4]), I([2]), reduction=each)
                  for each in REDUCTIONS],
     **_every("elu_ relu_ leaky_relu_ hardtanh_ celu_ selu_", call(Constant(X.array))),
-}  # fmt: skip
+}
 
 _LINALG: dict[str, list[Call]] = {
     **_every("cholesky cholesky_ex det inv inv_ex slogdet eigh eigvalsh matrix_exp", call(REAL)),
@@ -172,7 +173,8 @@ _LINALG: dict[str, list[Call]] = {
     "vector_norm": [
         call(X), call(X, 1, 0), call(X, 3, 1, True), call(X, INF, (0, 1)), call(X, 0),
     ],
-}  # fmt: skip
+}
+# fmt: on
 
 _SPECIAL: dict[str, list[Call]] = {
     **_every("i0e i1 i1e log_ndtr ndtr erfcx sinc expit exp2 expm1 erf erfc round", call(X)),
@@ -244,6 +246,7 @@ FURTHER = _all(_TOP, functional=_FUNCTIONAL, linalg=_LINALG, special=_SPECIAL, f
 
 # Options of windows, losses and matrices, each tried as it stands: not over the grid.
 
+# fmt: off
 _PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
     "linear": [call(N(*(2, 4, 3, 5)[-rank:]), N(2, 5), *bias)
                for rank in (1, 2, 3, 4) for bias in ((), (N(2),))],
@@ -317,7 +320,7 @@ _PLAIN_FUNCTIONAL: dict[str, list[Call]] = {
         call(X, I(2, 0), WEIGHT, label_smoothing=0.1, ignore_index=2),
     ],
     "multi_margin_loss": [call(X, I(2, 0), weight=WEIGHT), call(X, I(2, 0), p=2, margin=0.5)],
-}  # fmt: skip
+}
 
 _PLAIN_LINALG: dict[str, list[Call]] = {
     **_every("det inv inv_ex slogdet matrix_exp", call(TWO)),
@@ -355,7 +358,7 @@ _PLAIN_LINALG: dict[str, list[Call]] = {
         *(call(X, order, *more) for order in (2, 1, 3, 0.5, 1.5, INF, -INF)
           for more in ((), (1, True))),
     ],
-}  # fmt: skip
+}
 
 _PLAIN_FFT: dict[str, list[Call]] = {
     **_every("irfft hfft irfft2 hfft2 irfftn hfftn",
@@ -364,7 +367,7 @@ _PLAIN_FFT: dict[str, list[Call]] = {
     "irfft": [call(N(4), 9), call(N(4), 5)], "hfft": [call(N(4), 3)],
     "hfft2": [call(N(3, 3), (4, 7))], "hfftn": [call(N(3, 4, 5), (2, 4, 6), (2, 0, 1))],
     "irfftn": [call(N(3, 4, 2), dim=(0, 1)), call(N(3, 4, 2), s=(3, 5))],
-}  # fmt: skip
+}
 
 _PLAIN_TOP: dict[str, list[Call]] = {
     "matmul": [
@@ -379,7 +382,8 @@ _PLAIN_TOP: dict[str, list[Call]] = {
                   call(N(3, 2), Constant(np.array([3, 2], np.int32)))],
     "ormqr": [call(N(3, 3), N(3), N(2, 3), left=False, transpose=True)],
     "triangular_solve": [call(N(3, 2), LOWER), call(N(3, 2), LOWER, upper=False, transpose=True)],
-}  # fmt: skip
+}
+# fmt: on
 
 PLAIN = _all(
     _PLAIN_TOP,

@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
+# fmt: off
 UNARY = (
     "tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone",
     "exp_in_place", "column_in_place", "hooked", "retained", "custom", "new_leaf",
-)  # fmt: skip
+)
 BINARY = (
     "add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign", "custom_pair",
-)  # fmt: skip
+)
+# fmt: on
 SEVERAL = ("unbind", "split")
 
 

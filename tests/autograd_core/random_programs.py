@@ -121,21 +121,23 @@ def _strides(draw: Draw, numel: int) -> str:
     return f"{size}, {steps}" + (f", {draw.random.randrange(2)}" if span < numel else "")
 
 
+# fmt: off
 UNARY = [
     "sin()", "cos()", "tanh()", "sigmoid()", "exp()", "expm1()", "neg()", "relu()", "abs()",
     "square()", "clamp(-0.5, 0.5)", "mul(1.0)", "nan_to_num()", "double()", "clone()",
     "contiguous()",
-]  # fmt: skip
+]
 ALONG = [
     "sum({0})", "sum({0}, keepdim=True)", "mean({0})", "cumsum({0})", "cumprod({0})",
     "softmax({0})", "log_softmax({0})", "logsumexp({0})", "amax({0})", "max({0})[0]",
     "sort({0})[0]", "flip({0})", "roll(1, {0})",
-]  # fmt: skip
+]
 IN_PLACE = [
     "tanh_()", "sigmoid_()", "exp_()", "expm1_()", "sin_()", "relu_()", "neg_()", "square_()",
     "sqrt_()", "rsqrt_()", "reciprocal_()", "abs_()", "clamp_(-0.5, 0.5)", "mul_(0.5)", "add_(1.0)",
     "zero_()", "fill_(0.5)",
-]  # fmt: skip
+]
+# fmt: on
 IN_PLACE_VIEWS = ["t_()", "unsqueeze_(0)", "squeeze_()"]
 WRITES = ["add_", "sub_", "mul_", "div_", "copy_", "add_", "mul_", "copy_"]
 

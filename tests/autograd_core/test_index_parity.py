@@ -35,6 +35,7 @@ def both(text: str) -> tuple[Outcome, Outcome]:
 
 # x[key] and x[key] = value
 
+# fmt: off
 KEYS: dict[str, list[str]] = {
     "t.arange(3.)": [
         "u8(1, 0, 1)", "u8(2, 0, 1)", "u8(2, 0)", "u8(0, 0, 0)", "mask(1, 0, 1)", "mask(1, 0)",
@@ -96,13 +97,14 @@ KEYS: dict[str, list[str]] = {
         "(True, False)", "(True, 1, False)", "(True, None, False)", "(True, ..., True)", "(True,)",
     ],
     "t.zeros(0, 4)": ["t.zeros(0, dtype=t.bool)", "[]", "i64()", "slice(None)"],
-}  # fmt: skip
+}
 VALUES = [
     "7.", "7", "True", "t.tensor(7.)", "t.tensor(7)", "t.tensor([7.])", "f64(7.)",
     "t.ones_like(x[{key}])", "t.ones_like(x[{key}]).unsqueeze(0)", "t.ones(5, 5)", "None", "'a'",
     "[7.]", "(7.,)", "np.array([7.])", "np.float32(7)", "np.float64(7)", "np.int32(7)", "1j",
     "{{}}",
-]  # fmt: skip
+]
+# fmt: on
 PAIRS = [(x, key) for x, keys in KEYS.items() for key in keys]
 
 
@@ -137,17 +139,19 @@ def test_what_a_key_sets_is_what_pytorch_sets(x: str, key: str) -> None:
             assert_same_outcome(mine, theirs)
 
 
+# fmt: off
 NUMBERS = [
     "-1", "255", "256", "-255", "-256", "1.9", "-1.9", "-0.5", "127", "128", "-128", "-129",
     "127.5", "2**31", "3e9", "1e19", "1e38", "1e39", "1e300", "float('inf')", "float('nan')",
     "True", "1j",
-]  # fmt: skip
+]
 WAYS = {
     "a number": "x.__setitem__(0, {}) or x", "a place": "x.__setitem__([0], {}) or x",
     "a mask": "x.__setitem__(mask(1, 0), {}) or x", "fill_": "x.fill_({})",
     "full": "t.full((2,), {}, dtype=x.dtype)", "masked_fill": "x.masked_fill(mask(1, 0), {})",
     "index_fill": "x.index_fill(0, i64(0), {})", "scatter": "x.scatter(0, i64(0), {})",
-}  # fmt: skip
+}
+# fmt: on
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -20,9 +20,7 @@ CHANGES: list[Any] = [
     pytest.param(lambda x: x.swapaxes_(0, 1), id="swapaxes_"),
     pytest.param(lambda x: x.swapdims_(0, 1), id="swapdims_"),
 ]
-NODES = {
-    "t_": "TBackward1", "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3",
-}  # fmt: skip
+NODES = {"t_": "TBackward1", "unsqueeze_": "UnsqueezeBackward1", "squeeze_": "SqueezeBackward3"}
 
 
 def leaf(torch: Any) -> Any:

@@ -94,9 +94,7 @@ def test_gradients_of_a_pass_enter_the_graph(leaves: tuple[Any, Any]) -> None:
     driver.record(0, len(driver.order), collecting(steps := []))
     graph = capture(Q, "backward", steps=steps)
     known = {n.address: n.statistics.scalar for n in graph.nodes() if n.statistics is not None}
-    assert known == {
-        "sub:1": 1, "pow:2": -1, "b": -12, "mul:1": 1, "pow:1": 3, "a": 36, "∂Q/∂Q": 1,
-    }  # fmt: skip
+    assert known == {"sub:1": 1, "pow:2": -1, "b": -12, "mul:1": 1, "pow:1": 3, "a": 36, "∂Q/∂Q": 1}
     assert [n.detail for n in graph.nodes() if n.name == "AccumulateGrad"] == ["0 − 12", "0 + 36"]
 
 
@@ -349,9 +347,7 @@ def test_a_result_tells_the_statement_that_made_it() -> None:
         x = torch.tensor(2.0, requires_grad=True)
         y = 3 * x**2  # a comment
         z = y  # made by the line above
-        w = (
-            x * x
-        )  # fmt: skip
+        w = x * x
     statements = {
         name: [
             n.detail for n in capture(t, names={name: t}).nodes() if n.kind in ("output", "seed")
@@ -383,9 +379,10 @@ def test_a_change_through_a_view_stands_where_copy_slices_does() -> None:
         row.mul_(5)
         loss = row.sum() + y.sum()
     assert traced_forward(loss, x=x)[1:4] == [
-        ("mul", "2 · x"), ("mul", "5 · input, in place through a view"),
+        ("mul", "2 · x"),
+        ("mul", "5 · input, in place through a view"),
         ("as_strided", "size (3,), storage_offset 0"),
-    ]  # fmt: skip
+    ]
     graph = capture(loss, names={"x": x})
     mul = next(n.id for n in graph.nodes() if "through a view" in n.detail)
     assert graph.names[graph.pairs[mul]] == "CopySlices"

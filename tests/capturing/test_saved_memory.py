@@ -95,9 +95,7 @@ def translated(torch: Any) -> tuple[Any, Callable[[], Any]]:
     return net, lambda: (net(x, x) ** 2).mean()
 
 
-PROGRAMS = (
-    convolutions, evaluated, variational, thirds_of_one, part_of_the_data, tied, expanded,
-)  # fmt: skip
+PROGRAMS = (convolutions, evaluated, variational, thirds_of_one, part_of_the_data, tied, expanded)
 
 
 def bytes_of(tensor: Any) -> set[int]:

@@ -109,8 +109,9 @@ def test_arguments_and_versions_are_compared(torch: ModuleType) -> None:
     one.add_header(header)
     other.add_header(replace(header, command=("program.py", "--epochs"), versions={"python": "4"}))
     assert circumstances(one, other) == [
-        Circumstance("argument", "", "3", ""), Circumstance("version", "python", "3", "4"),
-    ]  # fmt: skip
+        Circumstance("argument", "", "3", ""),
+        Circumstance("version", "python", "3", "4"),
+    ]
 
 
 @pytest.mark.torch

@@ -113,11 +113,7 @@ def check_programs(torch: ModuleType, ops: list[str], data: st.DataObject) -> No
         there[line - 1], there[line] = there[line], there[line - 1]
     comparison = compare(run, record(torch, there), Tolerance("bitwise"))
     assert not comparison.is_equal
-    places = [
-        source.line
-        for source in comparison.structures[0].sources
-        if source is not None
-    ]  # fmt: skip
+    places = [source.line for source in comparison.structures[0].sources if source is not None]
     assert line in places or (change == "order" and line + 1 in places), comparison.structures
 
 
@@ -169,9 +165,10 @@ def test_a_gradient_that_differs_alone_is_named_with_its_inputs(torch: ModuleTyp
     edge = next(
         edge
         for edge in range(graph.edge_count)
-        if graph.edge_kinds[edge] == "gradient" and graph.stem(graph.edge_sources[edge]) == "mul"
+        if graph.edge_kinds[edge] == "gradient"
+        and graph.stem(graph.edge_sources[edge]) == "mul"
         and graph.kinds[graph.edge_targets[edge]] == "op"
-    )  # fmt: skip
+    )
     wanted, arrays = flow.edges[edge], flow.values.array
 
     def array(number: int, /) -> object:

@@ -60,9 +60,10 @@ COMPILED = {
     "whole": (f"model = {COMPILE.format('net')}", [(16, 1)]),
     "a_block": (f"net.blocks[0] = {COMPILE.format('net.blocks[0]')}", [(6, 1)]),
     "two_blocks": (
-        f"for at in (0, 1): net.blocks[at] = {COMPILE.format('net.blocks[at]')}", [(12, 2)]
+        f"for at in (0, 1): net.blocks[at] = {COMPILE.format('net.blocks[at]')}",
+        [(12, 2)],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.fixture

@@ -180,7 +180,7 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("save breakpoints no/such/file", "no/such/file", "cannot write no/such/file"),
         ("help nxt", "nxt", "unknown command: nxt; did you mean next?"),
     ],
-)  # fmt: skip
+)
 def test_an_error_points_at_the_wrong_word(
     session: Session, line: str, wrong: str, said: str
 ) -> None:

@@ -25,21 +25,23 @@ WORDS = sorted({word for command in COMMANDS for word in (command.word, *command
 CHANGING = {"set", "scale", "clip", "zero", "mute", "unmute"}
 FILES = {"source", "save"}  # what they do is not for a test that types anything
 PLACES = ["addmm", "relu", "#0", "#3", "0", "1", "2", "7", "0/addmm:1", "0.weight", "mean", "99"]
+# fmt: off
 CONDITIONS = [
     "nan", "rms > 0.1", "rms>1e-3", "ratio > 1", "zero, undefined", "hits < 2", "op ~ 'a*'",
     "1 / (rms - rms) > 1", "in.rms > out.0.rms", "0.weight.grad.rms > 0", "rms >> 1", "rsm > 1",
-]  # fmt: skip
+]
 OPERANDS = [
     *PLACES, *CONDITIONS, "", "if", *[f"if {each}" for each in CONDITIONS], "leaves", "calls",
     "node", "pass", "history", "all", "rms", "in", "out.1", "saved.self", "0.weight.grad[0]", "$",
     "3 2", "end", "--pending tanh", "addmm if rms > 0", "relu rms {rms} {nonsense", "expressions",
     "split", "pair", "mul", "x.grad", "y.grad",
-]  # fmt: skip
+]
 INPUTS = ["", "in", "in.0", "in.1", "in.3", f"in.{10**30}", "out.1", "out.9", "hook", "hook.5"]
 NUMBERS = [
     "2", "0", "-1", "1e999", "nan", "-inf", "10**400", "1/0", "(-1)**0.5", "rms", "shape[9]",
     "in[0,0,0].rms", "9" * 5000, "\u00b2", "\u0663", "$", "",
-]  # fmt: skip
+]
+# fmt: on
 
 
 class Pair(torch.autograd.Function):

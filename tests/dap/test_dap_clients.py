@@ -49,13 +49,15 @@ def test_the_test_client_of_vs_code(environment: dict[str, str], tmp_path: Path)
     command = ["node", str(script), str(tmp_path / "bin" / "gradstep"), str(program)]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (run.returncode, run.stderr) == (0, "")
+    # fmt: off
     assert run.stdout.splitlines()[:4] == [
         "#5 mul:2 program.py:5", "#4 sum:1 program.py:6", "#1 add:1 program.py:6",
         "Inputs in = 1 everywhere",
-    ]  # fmt: skip
+    ]
     assert run.stdout.splitlines()[-4:] == [
         "next step", "stepIn step", "stepBack step", "reverseContinue breakpoint"
-    ]  # fmt: skip
+    ]
+    # fmt: on
 
 
 def test_dap_mode_of_emacs(environment: dict[str, str], tmp_path: Path) -> None:

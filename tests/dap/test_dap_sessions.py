@@ -433,8 +433,9 @@ def test_a_recording_is_debugged_with_the_text_it_kept(editor: Editor, tmp_path:
     assert text["content"] == file.read_text()
     frame = int(editor.frames()[0].split()[0][1:])
     with pytest.raises(Failed, match="recording"):
-        editor.ask("setVariable", variablesReference=editor.scope("Inputs", frame), name="in",
-                   value="1")  # fmt: skip
+        editor.ask(
+            "setVariable", variablesReference=editor.scope("Inputs", frame), name="in", value="1"
+        )
     assert editor.end() == 0
 
 

@@ -13,23 +13,25 @@ from hypothesis import settings
 from gradstep import trace
 from gradstep.console.session import Session
 
+# fmt: off
 MOVES = (
     "next", "back", "step", "step", "step_back", "over", "back_over", "out", "back_out", "until",
     "continue_", "reverse_continue", "jump",
-)  # fmt: skip
+)
 STOPS = (
     "break mul", "break sin", "break #2", "break #5", "break inner", "break x1", "tbreak add",
     "break #4 if hits > 1", "break mul if rms > 1", "break if rms > 2", "break if rms >= 0",
     "catch nan", "catch rms > 3", "watch x0", "watch x1", "watch mul", "logpoint add rms {rms}",
     "logpoint inner at {rms}",
     "ignore 1 2", "disable 2", "delete 1",
-)  # fmt: skip
+)
 
 
 STOPS_INSIDE = (
     "break tanh", "break #2", "break #4", "watch x", "catch rms > 1", "logpoint tanh {rms}",
     "tbreak mul", "break x", "break if rms > 3",
-)  # fmt: skip
+)
+# fmt: on
 SEEDS = 3 * settings().max_examples
 
 

@@ -187,7 +187,7 @@ CHANGES: dict[str, Callable[[Program], object]] = {
     "a hook removed": lambda p: None if p.handle is None else p.handle.remove(),
     "a hook added": lambda p: p.w.register_hook(lambda g: g * 2),
     "a gradient accumulated inside": backward_inside,
-}  # fmt: skip
+}
 PLACES = (
     "tensor hook", "pre hook", "post hook", "accumulate hook", "function", "inner pass",
     "unpack hook",

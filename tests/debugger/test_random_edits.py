@@ -36,8 +36,9 @@ BINARY: list[Callable[[Any, Any, Any], Any]] = [
 Program = list[tuple[int, int, int, bool]]
 programs = st.lists(
     st.tuples(st.integers(0, 99), st.integers(0, 99), st.integers(0, 99), st.booleans()),
-    min_size=2, max_size=9,
-)  # fmt: skip
+    min_size=2,
+    max_size=9,
+)
 
 
 def build(torch: Any, program: Program) -> tuple[Any, list[Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 PROGRAMS = {
     each.stem: each.read_text("utf-8")
     for each in sorted((Path(__file__).parent / "architectures").glob("*.py"))
-}  # fmt: skip
+}
 
 
 def on_the_core(code: str) -> str:

@@ -54,7 +54,7 @@ COMMANDS = {
     "fail on": ("debug", "--fail-on", "nan,inf"),
     "condition": ("debug", "--fail-on", "rms > 1e30"),
     "certify": ("debug", "--certify"),
-}  # fmt: skip
+}
 
 ENDS_EARLY = ("first",)  # the program ends when its call is drawn
 LEFT_ALONE = "Connection closed by peer"

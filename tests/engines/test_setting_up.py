@@ -78,17 +78,19 @@ else:
 sys.argv[1:] = command
 sys.exit(main())
 """
+# fmt: off
 COMMANDS = (
     "check", "check --call last", "render -o x.svg --call last",
     "render --values -o x.svg --call last",
     "record -o r.gsr", "film -o f.html --call last", "why --call last", "debug --fail-on nan",
     "debug --batch --ex continue",
-)  # fmt: skip
+)
 PYTORCH = "gradstep.engines.pytorch"
 CONTEXTS = (
     "_noting_hooks", "hooks_noted", "passed_over", "backward_passed_over", "noting_functions",
     "_ops_noted",
-)  # fmt: skip
+)
+# fmt: on
 PARTS = ("attach", "entry", "noting", "ops", "engine")
 FAULTS = [
     *(f"import {PYTORCH}.{part} -" for part in PARTS),

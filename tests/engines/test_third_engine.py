@@ -37,8 +37,9 @@ def test_its_graphs_are_drawn_forwards_and_backwards() -> None:
     order = [graph.address(id) for id in range(len(graph.names)) if graph.halves[id] == "backward"]
     assert order[:4] == ["sum:1", "multiply:2", "tanh:1", "multiply:1"]
     assert {graph.variables[id] for id, kind in enumerate(graph.kinds) if kind == "leaf"} == {
-        "x", "weight"
-    }  # fmt: skip
+        "x",
+        "weight",
+    }
     assert x._value.shape == weight._value.shape
     for view in ("forward", "backward", "both"):
         assert "<svg" in gradstep.render(loss, view=view).text

@@ -45,9 +45,7 @@ ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.torch
 MODULES = [f"{package.__name__}.{found.name}" for found in pkgutil.iter_modules(package.__path__)]
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
-SLOW = {
-    torch_programs.compiled_function, torch_programs.data_parallel, torch_programs.long_chain
-}  # fmt: skip
+SLOW = {torch_programs.compiled_function, torch_programs.data_parallel, torch_programs.long_chain}
 each_program = pytest.mark.parametrize(
     "program",
     [

@@ -134,6 +134,7 @@ for step in range(2):
     print(step, loss.item())
 dist.destroy_process_group()
 """.replace("LIMIT", str(LIMIT))
+# fmt: off
 PROGRAMS = {
     "training": TRAINING, "nested tensors": NESTED, "half built": HALF_BUILT,
     "optimizer in backward": OPTIMIZER_INSIDE, "modes and errors": MODES,
@@ -146,13 +147,13 @@ PROGRAMS = {
         "        fully_shard(part)\n"
         "fully_shard(net)",
     ),
-}  # fmt: skip
+}
 JOBS = ("ddp", "fsdp")
 LEAVES = {
     "training": "0.weight", "nested tensors": "weight", "half built": "layer.weight",
     "optimizer in backward": "0.weight", "modes and errors": "w", "ddp": "module.0.weight",
     "fsdp": "0.weight",
-}  # fmt: skip
+}
 VALUES: dict[str, list[str]] = {
     "--hops": ["1"], "--on-rank": ["0", "all"], "debug --call": ["1", "all", "1,2:3"],
     "ADDRESS=TEXT": ["sum:1=W x"], "FACTS": ["shapes,rms"], "T": ["bitwise"], "WHAT": ["threads"],
@@ -164,13 +165,14 @@ VALUES: dict[str, list[str]] = {
     "PATTERN": ["*"], "60s": ["60s"], "nan,inf": ["nan,inf"], "X": ["1.3", "none"],
     "PLACE": ["sum", "1"], "CONDITION": ["nan", "rms > 1e9", "nan,inf"], "SIZE": ["0M", "10M"],
     "CODES": ["stale-grad,unreached"], "COMMAND": ["next", "continue", "info leaves", "info node"],
-}  # fmt: skip
+}
 """What an option is given, by its name or by the word that its help has for it."""
 FILES = {
     "render": [f"out.{each}" for each in ("svg", "html", "json", "txt", "dot")],
     "film": ["out.svg", "out.html"], "plot": ["out.svg", "out.html"], "debug": ["commands"],
     "record": ["out.gsr"], "check": ["out.txt"], "diff": ["out.svg", "out.html"],
-}  # fmt: skip
+}
+# fmt: on
 
 
 class Case(NamedTuple):

@@ -553,10 +553,11 @@ def a_hook_that_raises() -> Any:
     return "no error"
 
 
+# fmt: off
 FAILING: tuple[Program, ...] = (
     operator_without_a_derivative, changed_in_place, a_freed_graph, a_root_without_a_graph,
     a_hook_that_raises,
-)  # fmt: skip
+)
 """Those whose last call fails, in PyTorch's words."""
 
 ALL: tuple[Program, ...] = (
@@ -571,4 +572,5 @@ ALL: tuple[Program, ...] = (
     functional_transforms, vectorized_jacobian, frozen_and_unused_layers, nested_tensors,
     a_subclass_of_tensor, parametrized_weight, anomaly_mode, undefined_gradients,
     empty_and_scalar_tensors,
-)  # fmt: skip
+)
+# fmt: on

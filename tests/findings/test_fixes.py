@@ -17,7 +17,7 @@ from gradstep.findings.fixes import (
     with_operand,
     with_operation,
     without,
-)  # fmt: skip
+)
 from gradstep.graph.model import Source
 
 

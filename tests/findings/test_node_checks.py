@@ -216,7 +216,7 @@ MISTAKES = [
     ("does not depend on it", lambda x: x * 0, lambda g, x: g * 1, (X,)),
     ("rule nan, finite differences 1.00", lambda x: x * 1, lambda g, x: g * np.nan, ([1.0],)),
     ("its backward raised AttributeError", lambda x: x * 1, lambda g, x: g.nothing, ([1.0],)),
-]  # fmt: skip
+]
 
 
 @pytest.mark.sampled(5)

@@ -132,6 +132,7 @@ def train(kind: str, callback: Any, **options: Any) -> Trained:
     torch.manual_seed(0)
     model = Model()
     start = options.pop("resume_from_checkpoint", None)
+    # fmt: off
     arguments = transformers.TrainingArguments(
         **(
             {
@@ -142,12 +143,13 @@ def train(kind: str, callback: Any, **options: Any) -> Trained:
             }
             | options
         )
-    )  # fmt: skip
+    )
     rows = [{"x": x, "labels": y} for x, y in batches(torch)]
     trainer = transformers.Trainer(
         model, arguments, train_dataset=rows, eval_dataset=rows,
         callbacks=[] if callback is None else [callback],
-    )  # fmt: skip
+    )
+    # fmt: on
     trainer.train(resume_from_checkpoint=start)
     return Trained(torch, model, losses, callback)
 
@@ -234,9 +236,10 @@ def test_a_training_may_follow_another_one(framework: Framework) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{"accumulate_grad_batches": 2}, {"precision": "bf16-mixed"}, {"manual": True}],
+    "options",
+    [{"accumulate_grad_batches": 2}, {"precision": "bf16-mixed"}, {"manual": True}],
     ids=str,
-)  # fmt: skip
+)
 def test_lightning_trains_in_other_ways(options: dict[str, Any]) -> None:
     library("lightning")
     from gradstep.integrations.lightning import Callback

@@ -126,6 +126,7 @@ class Deep(torch.autograd.Function):
 }
 PURE_FUNCTIONS = ("Twice", "Pair")
 
+# fmt: off
 UNARY = (
     "{a}.sin()", "{a}.tanh()", "({a} * 0.3).exp()", "{a} * 2", "{a} + 1", "{a}.relu()", "-{a}",
     "{a}.t().t()", "{a}[0] + {a}", "{a}.reshape(3, 2).reshape(2, 3)", "{a}.clamp(min=0)",
@@ -133,19 +134,19 @@ UNARY = (
     "torch.cat({a}.split(1, 0))", "torch.stack({a}.unbind(0)[::-1])", "{a}.detach() * {a}",
     "net({a})", "net({a}.tanh())", "nn.functional.linear({a}, net.weight)", "{a}.sigmoid()",
     "{a}.abs().sqrt()", "{a}[:, [0, 0, 2]]", "{a}.expand(2, 3)", "{a}.softmax(1)",
-)  # fmt: skip
+)
 BINARY = (
     "{a} * {b}", "{a} + {b}", "{a} - {b}", "{a} * {b}", "{a} * x0", "{a} * x1", "{a} + x2",
     "torch.where({a} > 0, {a}, {b})", "torch.cat([{a}[:1], {b}[1:]])", "({a} @ {b}.t()) @ {a}",
     "{a} * {b}.sum()", "{a} / (1 + {b} * {b})", "torch.maximum({a}, {b})",
-)  # fmt: skip
+)
 RANDOM = ("nn.functional.dropout({a}, 0.5)", "{a} * torch.rand(2, 3)", "norm({a})")
 IN_PLACE = (
     "{v} = {a} * 1.0; {v}.mul_({b})", "{v} = {a} * 1.0; {v}[0].mul_(2)",
     "{v} = {a} * 1.0; {v}[0] = {b}[1]", "{v} = {a} * 1.0; {v}.exp_()",
     "{v} = {a} * 1.0; {v}.t()[1].add_({b}[:, 0])", "{v} = {a} + 0; {v}[:, 1].tanh_()",
     "{v} = ({a} * 1.0).relu_()",
-)  # fmt: skip
+)
 CHECKPOINTS = (
     "checkpoint(lambda y: net(y).tanh(), {a}, use_reentrant={reentrant})",
     "checkpoint(lambda y: (y * x1).sin() * y, {a}, use_reentrant={reentrant})",
@@ -156,7 +157,8 @@ CHECKPOINTS = (
 CALLED = (
     "Twice.apply({a})", "sum(Pair.apply({a}, {b}))", "Pair.apply({a}, {b})[0]", "Inner.apply({a})",
     "InnerGrad.apply({a})", "Buffer.apply({a})", "Deep.apply({a})",
-)  # fmt: skip
+)
+# fmt: on
 
 # what a hook does, beside noting that it was called
 EFFECTS = {

@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 from typing import NamedTuple
 
+# fmt: off
 MOVES = (
     "next", "next 3", "step", "step 4", "over", "finish", "continue", "continue 2", "back",
     "back 3", "reverse-step", "reverse-step 3", "reverse-over", "reverse-finish",
     "reverse-continue", "reverse-continue 2", "until {place}", "advance {place}", "jump {place}",
     "jump #{number}", "jump #{number}", "jump end", "enter", "enter #{number}", "leave",
     "restart",
-)  # fmt: skip
+)
 STOPS = (
     "break {place}", "break {place} if {condition}", "break if {condition}", "tbreak {place}",
     "catch {condition}", "catch nan", "watch {leaf}", "watch {place} if {condition}",
     "logpoint {place} rms {{rms}}", "delete", "delete 1", "disable 1", "enable 1", "ignore 1 2",
     "condition 1 {condition}", "break",
-)  # fmt: skip
+)
 LOOKS = (
     "info leaves", "info node", "info node {place}", "info pending", "info saved {place}",
     "info hooks", "info phases {place}", "info contributions {place}", "info calls",
@@ -25,24 +26,25 @@ LOOKS = (
     "print {leaf}.grad", "print saved.self", "display rms", "where", "up", "down", "order",
     "list", "frame {place}", "lint", "check", "why {leaf}", "certify", "difference", "mark here",
     "help next", "no such command",
-)  # fmt: skip
+)
 REFUSED = frozenset([
     "enter", "leave", "delete 1", "disable 1", "enable 1", "ignore 1 2", "no such command",
     "certify", "check", "print in", "print rms", "print saved.self", "display rms", "up", "down",
-])  # fmt: skip
+])
 """What is refused in some places, and what runs code of the program's again."""
 EDITS = (
     "scale {place} 2", "scale 0.5", "set {place} 0.5", "zero {place}", "clip 0.1", "mute",
     "mute {place} out.0", "unmute", "scale {leaf}.grad 3", "zero {leaf}.grad", "undo",
-)  # fmt: skip
+)
 PLACES = (
     "#1", "#2", "#3", "#5", "#8", "mul", "add", "sin", "tanh", "addmm", "sum", "x0", "x1", "x2",
     "net.weight", "mul:1", "TwiceBackward", "clone",
-)  # fmt: skip
+)
 CONDITIONS = (
     "nan", "rms > 0.5", "rms > 1e-3", "zero, undefined", "ratio > 1", "hits < 2", "op ~ 'm*'",
     "x0.grad.rms > 0",
-)  # fmt: skip
+)
+# fmt: on
 LEAVES = ("x0", "x1", "x2", "net.weight", "net.bias")
 BUDGETS = (2**30, 2**30, 0, 3_000)
 MOVING = frozenset(each.split()[0] for each in MOVES)

@@ -159,13 +159,15 @@ def rows_of_tensors(database: sqlite3.Connection) -> None:
     )
 
 
+# fmt: off
 ATTACKS: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     lines_of_a_source, lines_of_many_sources, empty_lists, empty_objects, many_keys, long_texts,
     steps, notes, a_shape, roots, rows,
-)  # fmt: skip
+)
 SMALL: Final[tuple[Callable[[sqlite3.Connection], None], ...]] = (
     many_keys, keys_of_modules, rows, short_rows, rows_of_tensors
-)  # fmt: skip
+)
+# fmt: on
 """What takes many times the bytes that it has in the file."""
 HARMLESS: Final = ("rows", "sample", "many_keys")
 """What is read without an error, or may be."""

@@ -92,8 +92,9 @@ def killed(script: Path, path: Path, after: float) -> int:
     knows to have ended."""
     process = subprocess.Popen(
         command(script, "-o", str(path), "--values", "all", "--every", "2", "--budget", "none"),
-        stdout=subprocess.PIPE, text=True,
-    )  # fmt: skip
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stdout is not None
     first = process.stdout.readline()
     let_pass(after)
@@ -180,8 +181,9 @@ def test_more_signals_do_not_end_a_recording_that_is_being_written(
     script.write_text(f"{PROGRAM}    if step == 4:\n{indent(STORM, ' ' * 8)}")
     done = subprocess.run(
         command(script, "-o", str(path), "--when", "nan", "--keep", "3"),
-        capture_output=True, check=False,
-    )  # fmt: skip
+        capture_output=True,
+        check=False,
+    )
     assert done.returncode == -signal.SIGTERM
     with FileRun(path) as run:
         assert run.notes == ["the run ended by SIGTERM"]

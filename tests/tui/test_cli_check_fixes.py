@@ -139,8 +139,9 @@ def test_a_state_that_is_carried_over_is_detached_where_a_step_begins(
     lines = path.read_text().splitlines()
     at = lines.index("for step in range(3):")
     assert lines[at + 1 : at + 3] == [
-        "    if memory is not None:", "        memory = memory.detach()"
-    ]  # fmt: skip
+        "    if memory is not None:",
+        "        memory = memory.detach()",
+    ]
     assert main(["check", "train.py"]) == 0
 
 

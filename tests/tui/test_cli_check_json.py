@@ -179,9 +179,7 @@ def test_numbers_that_json_has_not_are_named(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         as_json(document)
     known = evidence(Known(float("inf"), Source("train.py", 1)), tmp_path)
-    assert known["fields"] == {
-        "size": "inf", "made": {"file": "train.py", "line": 1, "text": ""}
-    }  # fmt: skip
+    assert known["fields"] == {"size": "inf", "made": {"file": "train.py", "line": 1, "text": ""}}
 
 
 @dataclass(frozen=True)

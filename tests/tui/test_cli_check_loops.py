@@ -231,7 +231,7 @@ def test_a_gradient_that_is_cleared_before_its_step_is_found_between_calls(check
         ("1e-12", "opt.step()", ROUNDED),
         ("0.1", "pass", "opt.step() does not run"),
     ],
-)  # fmt: skip
+)
 def test_a_leaf_that_does_not_change_is_told_with_its_cause(
     check: Check, rate: str, step: str, cause: str
 ) -> None:

@@ -287,8 +287,9 @@ def test_what_is_known_of_where_it_began_is_data(gradstep: Gradstep) -> None:
 
     assert began(FORWARD) == ("at", "")
     assert began("loss = Inverse.apply(y).mean()") == (
-        "at_or_before", "gradstep check --call 134 train.py"
-    )  # fmt: skip
+        "at_or_before",
+        "gradstep check --call 134 train.py",
+    )
 
 
 SCALED = """\

@@ -517,8 +517,9 @@ nn.functional.cross_entropy(head(table(words).tanh()), words).backward()
 """What is to be said of a cause, and what is not."""
 REASONS_ON_PYTORCH = {
     "a sample of what is to learn": (
-        HEALTHY.replace("(net(x) - y)", "(torch.distributions.Normal(net(x), 1).sample() - y)")
-        .replace("mean()\n", "mean() + net(x).square().mean()\n"),
+        HEALTHY.replace(
+            "(net(x) - y)", "(torch.distributions.Normal(net(x), 1).sample() - y)"
+        ).replace("mean()\n", "mean() + net(x).square().mean()\n"),
         "use rsample() instead of sample()",
         "",
     ),
@@ -528,7 +529,7 @@ REASONS_ON_PYTORCH = {
         "(y - net(x)).detach()",
         "",
     ),
-}  # fmt: skip
+}
 """With names that the core lacks."""
 
 
@@ -611,10 +612,11 @@ def test_a_scaler_that_a_function_steps_by_another_name_is_not_left_out(check: C
     script = (
         START + "def update(s):\n    s.step(opt)\n    s.update()\n"
         'scaler = torch.amp.GradScaler("cpu")\n'
-        + LOOP.replace("loss.back", "scaler.scale(loss).back").replace("opt.step", "update")
+        + LOOP.replace("loss.back", "scaler.scale(loss).back")
+        .replace("opt.step", "update")
         .replace("update()", "update(scaler)")
         + "    if step > 99: opt.step()\n"
-    )  # fmt: skip
+    )
     assert "[unscaled]" not in check(script)[1]
 
 

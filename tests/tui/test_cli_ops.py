@@ -14,8 +14,9 @@ def test_the_table_has_a_line_for_every_op(capsys: pytest.CaptureFixture[str]) -
     assert "elementwise:" in lines
     assert "  mul(self, other)  self: g * other; other: g * self  [saves other, self]" in lines
     assert "  eq(self, other)  no derivative" in lines
-    assert {name for name, op in OPS.items() if op.function.__module__.startswith("autograd_core")
-            } <= {line.strip().partition("(")[0] for line in lines}  # fmt: skip
+    assert {
+        name for name, op in OPS.items() if op.function.__module__.startswith("autograd_core")
+    } <= {line.strip().partition("(")[0] for line in lines}
 
 
 def test_one_op_is_shown_with_all_its_entry_says(capsys: pytest.CaptureFixture[str]) -> None:

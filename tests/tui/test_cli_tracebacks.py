@@ -14,8 +14,9 @@ from tests.tui.conftest import Ended, Gradstep
 
 Run = Callable[..., Ended]
 pytestmark = [
-    pytest.mark.parametrize("torch", [TORCH], indirect=True), pytest.mark.usefixtures("no_modes"),
-]  # fmt: skip
+    pytest.mark.parametrize("torch", [TORCH], indirect=True),
+    pytest.mark.usefixtures("no_modes"),
+]
 
 
 @pytest.fixture

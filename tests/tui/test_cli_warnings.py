@@ -38,9 +38,7 @@ y.register_hook(lambda g: warnings.warn("in a hook"))
 library("at last")
 y.sum().backward()
 """
-AT = {
-    "in forward()": 8, "in a Function": 13, "in backward()": 17, "in a hook": 22, "at last": 23,
-}  # fmt: skip
+AT = {"in forward()": 8, "in a Function": 13, "in backward()": 17, "in a hook": 22, "at last": 23}
 OF_PYTORCH = """\
 import warnings
 import torch

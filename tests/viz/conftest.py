@@ -30,9 +30,10 @@ def every_picture_is_true() -> Iterator[None]:
         return picture
 
     made = [
-        module for module in list(sys.modules.values())
+        module
+        for module in list(sys.modules.values())
         if getattr(module, "make_picture", None) is make
-    ]  # fmt: skip
+    ]
     with pytest.MonkeyPatch.context() as patch:
         for module in made:
             patch.setattr(module, "make_picture", checked)

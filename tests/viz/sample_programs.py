@@ -201,9 +201,7 @@ def irregular(ops: int = 300) -> Program:
     return pool[-1].sum(), None
 
 
-ALL = (
-    mlp, residual, transformer, lstm, gru, dense, gan, gpt, siamese, mixture, shared, irregular,
-)  # fmt: skip
+ALL = (mlp, residual, transformer, lstm, gru, dense, gan, gpt, siamese, mixture, shared, irregular)
 
 
 @functools.cache

@@ -723,17 +723,19 @@ def test_a_function_that_a_statement_calls_is_part_of_it(folder: Path) -> None:
 
 def test_a_mark_takes_no_room_from_what_is_told_of_the_graph() -> None:
     size = Size(0.001)
+    # fmt: off
     row = Row(
         "row", 0, name="conv.0", kind_text="Conv2d", attributes="3×3, stride 2",
         uses=2, shapes_in=[(8, 1, 28, 28)], shapes_out=[(8, 8, 26, 26)],
         parameters=80, own=80, gradients=[size], parameter_gradient=size, saved=9000,
-    )  # fmt: skip
+    )
     marked = replace(row, extremes=("smallest",))
     texts = {
         width: [words.text for words in lay_out_rows(Table([row, marked], []), "", (), (), width)
                 .rows[1].words]
         for width in (780, 830)
-    }  # fmt: skip
+    }
+    # fmt: on
     assert any(text.endswith("shared, 2 uses") for text in texts[780])
     assert "▼" in texts[780]
     assert "▼ smallest" in texts[830]

@@ -18,17 +18,19 @@ from tests.viz import sample_graphs
 def everything() -> Graph:
     """A graph in which every property is known somewhere."""
     build = GraphBuilder('all \ud800 <of> "it"\n', derived_forward=True)
+    # fmt: off
     one = build.node(
         "op", "forward", "a:b", variable="v:3", scope="s/t", count=7, shape=(), dtype="f",
         detail="d", formula="f", source=Source("x.py", 3), order=0,
         saved=(SavedValue("r", (2,), "f", 8, "freed"),),
         statistics=statistics(np.array([np.nan, np.inf])), undefined=True,
-    )  # fmt: skip
+    )
     two = build.node("seed", "backward", "∂", statistics=statistics(np.array(np.inf)))
     build.edge(
         "saved", one, two, output_nr=1, input_nr=2, shape=(0, 3), dtype="f", label="l", nbytes=9,
         statistics=statistics(np.array([1e-300, 3.0])), undefined=True,
-    )  # fmt: skip
+    )
+    # fmt: on
     build.pair(one, two)
     return build.graph()
 

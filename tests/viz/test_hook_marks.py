@@ -106,8 +106,9 @@ def test_a_change_of_a_sum_is_told_in_its_box() -> None:
         picture = make_picture(seen.graph("both"))
     details = {box.title: box.detail for box in picture.boxes if box.hooked}
     assert details == {
-        "MulBackward0": "12 → 120 hook · g · 3", "x.grad": "360 → 720 hook · #3 · 0 + 360",
-    }  # fmt: skip
+        "MulBackward0": "12 → 120 hook · g · 3",
+        "x.grad": "360 → 720 hook · #3 · 0 + 360",
+    }
     assert not marked(picture)
 
 

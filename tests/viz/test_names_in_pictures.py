@@ -20,8 +20,9 @@ def test_boxes_of_several_models_bear_the_names_of_their_variables(engine: str) 
     for program, known in (("two_roots", ("enc", "head")), ("two_judgements", ("D",))):
         graph = picture_programs.graph_of(program, engine)
         scopes = {scope for scope in graph.scopes if scope}
-        parameters = [graph.variables[id] for id, kind in enumerate(graph.kinds)
-                      if kind == "parameter"]  # fmt: skip
+        parameters = [
+            graph.variables[id] for id, kind in enumerate(graph.kinds) if kind == "parameter"
+        ]
         for name in (*scopes, *parameters, *(path for path in graph.modules if path != "G")):
             assert name.startswith((*known, "G.")), name
         assert scopes >= ({"enc.0", "head"} if program == "two_roots" else {"D.0", "D.2"})

@@ -178,11 +178,11 @@ def test_two_sick_layers_are_named() -> None:
     """The first one vanishes, one is never updated: both are to be seen at once."""
     names = ["first", "mid", "frozen", "out"]
     run = run_of(
-        names, 50, lambda leaf, index: [10.0 ** (3 * leaf - 9), 10.0 ** (3 * leaf - 10)],
-        update=lambda leaf, index: (
-            None if index == 1 else 0.0 if leaf == 2 else 10.0 ** (leaf - 5)
-        ),
-    )  # fmt: skip
+        names,
+        50,
+        lambda leaf, index: [10.0 ** (3 * leaf - 9), 10.0 ** (3 * leaf - 10)],
+        update=lambda leaf, index: None if index == 1 else 0.0 if leaf == 2 else 10.0 ** (leaf - 5),
+    )
     found = contents_of(run)
     assert [remark.text for remark in found.remarks] == ["frozen never changes"]
     by_row = dict(zip((row.name for row in whole(run).rows), found.spreads, strict=True))

@@ -135,9 +135,10 @@ def test_norms_are_shut_and_what_is_checkpointed_says_so(tmp_path: Path) -> None
     assert rest.packed > 0
     assert groups["blocks.0.norm", "backward"].weights is not None
     (detail,) = {
-        box.detail for box in make_picture(small.graph).boxes if "blocks.1 … 8" in box.detail
-        or ("like blocks.0" in box.detail and "rms" in box.detail)
-    }  # fmt: skip
+        box.detail
+        for box in make_picture(small.graph).boxes
+        if "blocks.1 … 8" in box.detail or ("like blocks.0" in box.detail and "rms" in box.detail)
+    }
     first, last = map(format_number, (rest.gradients[0], rest.gradients[-1]))
     assert re.search(rf"checkpointed · rms {first} [▁-█]+ {last}$", detail)
 

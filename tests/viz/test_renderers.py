@@ -147,10 +147,11 @@ def test_where_a_converter_fails_the_next_renderer_is_asked() -> None:
 @pytest.mark.parametrize(
     ("module", "renderer", "extra"),
     [
-        ("resvg_py", Resvg(), "png"), ("svg2pdf_py", Svg2Pdf(), "pdf"),
+        ("resvg_py", Resvg(), "png"),
+        ("svg2pdf_py", Svg2Pdf(), "pdf"),
         ("wasmtime", EmbeddedGraphviz(), "graphviz"),
     ],
-)  # fmt: skip
+)
 def test_a_renderer_that_is_not_installed_names_the_extra(
     module: str, renderer: Renderer, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -128,8 +128,9 @@ def test_notebooks_get_the_svg() -> None:
 def test_a_notebook_shows_a_page_in_a_frame_of_its_own_and_text_as_text() -> None:
     page = gradstep.render(GRAPH, format="html")
     shown = page._repr_mimebundle_()
-    assert re.fullmatch('<iframe title="[^"]+" srcdoc="[^"]+" style="[^"]+"></iframe>',
-                        shown["text/html"])  # fmt: skip
+    assert re.fullmatch(
+        '<iframe title="[^"]+" srcdoc="[^"]+" style="[^"]+"></iframe>', shown["text/html"]
+    )
     assert unescape(shown["text/html"].split('"')[3]) == page.text
     assert shown["text/plain"] == repr(page)
     for name in ("txt", "dot", "mermaid"):

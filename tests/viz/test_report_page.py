@@ -235,8 +235,9 @@ def test_every_text_stands_out_from_its_ground(browse, page, scheme):
 def test_the_accessibility_tree_has_sections_tables_and_pictures(browser, browse, page):
     browse(page, "")
     nodes = browser.ask("Accessibility.getFullAXTree")["nodes"]
-    seen = [(n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes
-            if not n["ignored"]]  # fmt: skip
+    seen = [
+        (n["role"]["value"], n.get("name", {}).get("value", "")) for n in nodes if not n["ignored"]
+    ]
     roles = {role for role, _ in seen}
     assert {"main", "banner", "navigation", "contentinfo", "article", "table", "rowheader",
             "columnheader", "DisclosureTriangle", "region"} <= roles  # fmt: skip
@@ -267,9 +268,10 @@ def test_folds_open_by_keyboard_and_what_has_the_focus_is_seen(browser, browse, 
 def test_on_paper_the_page_is_light_and_nothing_is_folded(browser, browse, page):
     browse(page, "")
     browser.ask(
-        "Emulation.setEmulatedMedia", media="print",
+        "Emulation.setEmulatedMedia",
+        media="print",
         features=[{"name": "prefers-color-scheme", "value": "dark"}],
-    )  # fmt: skip
+    )
     script = """
     const inside = document.querySelector("details > :not(summary)");
     [getComputedStyle(document.documentElement).backgroundColor,
@@ -340,10 +342,12 @@ def test_a_notebook_shows_the_same_parts(report):
 
 def test_links_in_one_notebook_lead_to_their_own_report(report):
     parts = [report._repr_html_(), replace(report, next="gradstep why x")._repr_html_()]
+    # fmt: off
     ids = [attributes["id"] for part in parts for _, attributes in Elements(part).all
-           if "finding-" in attributes.get("id", "")]  # fmt: skip
+           if "finding-" in attributes.get("id", "")]
     links = [attributes["href"][1:] for part in parts for tag, attributes in Elements(part).all
-             if tag == "a"]  # fmt: skip
+             if tag == "a"]
+    # fmt: on
     assert len(set(ids)) == 2
     assert links == ids
 

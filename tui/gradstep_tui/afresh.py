@@ -83,8 +83,9 @@ def copied(target: Target, place: Path) -> Path:
         if size > _MOST:
             raise Failure(
                 f"{root} has more than 1 GB, too much to copy for each run; run it from a folder "
-                "with the program alone", ExitCode.USAGE
-            )  # fmt: skip
+                "with the program alone",
+                ExitCode.USAGE,
+            )
     shutil.copytree(root, place, symlinks=True, ignore=_LEFT_OUT)
     return place
 

@@ -111,10 +111,12 @@ class Destination(NamedTuple):
 def add_open_option(add: Callable[..., object]) -> None:
     """Add ``--open`` to a command that writes a file to look at; without it, the settings of the
     program say whether it opens."""
+    # fmt: off
     add("--open", dest="opens", action="store_const", const="asked",
-        help="open the file in a browser")  # fmt: skip
+        help="open the file in a browser")
     add("--no-open", dest="opens", action="store_const", const="",
-        help="do not, even if [tool.gradstep] has open = true")  # fmt: skip
+        help="do not, even if [tool.gradstep] has open = true")
+    # fmt: on
 
 
 def _shown_in_browser(path: Path) -> bool:

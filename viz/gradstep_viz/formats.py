@@ -151,9 +151,8 @@ def _svg(drawing: Drawing, *, plain: bool = False, halos: bool = True) -> bytes:
         from gradstep_viz.flow.svg import write_flow_svg
 
         return write_flow_svg(
-            drawing.flow, options.theme, plain=plain, pixels=options.pixels,
-            aspect=options.aspect,
-        )  # fmt: skip
+            drawing.flow, options.theme, plain=plain, pixels=options.pixels, aspect=options.aspect
+        )
     return write_svg(
         drawing.picture, drawing.layout, options.theme, plain=plain, legend=options.legend,
         halos=halos, pixels=options.pixels, aspect=options.aspect,

@@ -143,16 +143,18 @@ def max_pool1d(
     else:
         check_signal_windows(input, kernel_size, stride, padding, dilation)
         check_implemented("max_pool1d_impl", input.array)
+    # fmt: off
     kernel, outside, spread = (
         one_size("max_pool1d", name, value)
         for name, value in (("kernel_size", kernel_size), ("padding", padding),
                             ("dilation", dilation))
-    )  # fmt: skip
+    )
     step = _step_of("max_pool1d", kernel, stride)
     pooled = _largest(
         2, flat(input), (1, *kernel), (1, *step), (0, *outside), (1, *spread), ceil_mode,
         return_indices,
-    )  # fmt: skip
+    )
+    # fmt: on
     return tuple(signal(tensor) for tensor in pooled) if return_indices else signal(pooled)
 
 

@@ -242,34 +242,35 @@ def border(size: int, before: int, after: int, mode: str) -> Taps:
 
 
 _COUNTS = (np.uint8, np.int8, np.int16, np.int32, np.int64)
+# fmt: off
 ADAPTIVE_MEAN = {
     n: _entry(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0",
               "The means of as many windows as are asked for.",
               f"adaptive_avg_pool{n}d{suffix}", keeps=True)
     for n, suffix in ((2, ""), (3, "_cpu"))
-}  # fmt: skip
+}
 NEAREST = {
     n: _entry(f"upsample_nearest{n}d", f"UpsampleNearest{n}DBackward0",
               "Elements repeated, or left out.",
               "compute_indices_weights_nearest",
               np.uint8)
     for n in (1, 2, 3)
-}  # fmt: skip
+}
 NEAREST_EXACT = {
     n: _entry(f"upsample_nearest_exact{n}d", f"UpsampleNearestExact{n}DBackward0",
               "Elements repeated, or left out, by the distance of their middles.",
               "compute_indices_weights_nearest", np.uint8)
     for n in (1, 2, 3)
-}  # fmt: skip
+}
 LINEAR = {
     n: _entry(f"upsample_{kind}{n}d", f"Upsample{kind.capitalize()}{n}DBackward0",
               "Between neighbours, in the ratio of the distances.",
               "compute_indices_weights_linear", *others)
     for n, kind, *others in ((1, "linear"), (2, "bilinear", np.uint8), (3, "trilinear"))
-}  # fmt: skip
+}
 BICUBIC = _entry("upsample_bicubic2d", "UpsampleBicubic2DBackward0",
                  "From four by four neighbours, by polynomials.",
-              "compute_indices_weights_cubic", np.uint8)  # fmt: skip
+              "compute_indices_weights_cubic", np.uint8)
 BILINEAR_AA = _entry(
     "upsample_bilinear2d_aa",
     "UpsampleBilinear2DAaBackward0",
@@ -279,21 +280,22 @@ BILINEAR_AA = _entry(
 )
 BICUBIC_AA = _entry("upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0",
                     "By polynomials, filtered where the image shrinks.",
-              "compute_index_ranges_weights", np.uint8)  # fmt: skip
+              "compute_index_ranges_weights", np.uint8)
 REFLECTION = {
     n: _entry(f"reflection_pad{n}d", f"ReflectionPad{n}DBackward0",
               "A border that mirrors the image.",
               f"reflection_pad{n}d", *_COUNTS,
               keeps=True)
     for n in (1, 2, 3)
-}  # fmt: skip
+}
 REPLICATION = {
     n: _entry(f"replication_pad{n}d", f"ReplicationPad{n}DBackward0",
               "A border that repeats the edge of the image.",
               f"replication_pad{n}d",
               *_COUNTS, keeps=True)
     for n in (1, 2, 3)
-}  # fmt: skip
+}
+# fmt: on
 
 
 @op(self=lambda g, maps: resampled(g, transposed(maps)), linear=True)

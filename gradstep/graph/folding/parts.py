@@ -76,19 +76,19 @@ def _with_partners(graph: Graph, ids: Iterable[int]) -> set[int]:
     return chosen | {graph.pairs[id] for id in chosen if id in graph.pairs}
 
 
+# fmt: off
 _OF_EACH_NODE = (
     "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
-)  # fmt: skip
+)
 _OF_SOME_NODES = (
     "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "results",
     "hooks", "marks", "others",
-)  # fmt: skip
-_OF_EACH_EDGE = (
-    "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",
-)  # fmt: skip
+)
+_OF_EACH_EDGE = ("edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes")
 _OF_SOME_EDGES = (
     "edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks", "edge_others",
-)  # fmt: skip
+)
+# fmt: on
 
 
 def _chosen(graph: Graph, chosen: set[int], which: str) -> Graph:

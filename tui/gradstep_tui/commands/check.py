@@ -61,33 +61,35 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("--call", default=None, metavar="K",
         help="look only at these calls, as closely as possible: 3, 1,100:110, last or all; for "
-        "calls of autograd.grad(): grad:1, ...")  # fmt: skip
+        "calls of autograd.grad(): grad:1, ...")
     add("--derivatives", action="store_true",
         help="compare the derivatives of all ops with finite differences, not only those of the "
-        "program's own Functions")  # fmt: skip
+        "program's own Functions")
+    # fmt: on
     add("--calls", type=int, metavar="N", help="end after N calls and report")
-    add("--for", dest="seconds", type=time_of, metavar="60s",
-        help="end after this time and report")  # fmt: skip
+    add("--for", dest="seconds", type=time_of, metavar="60s", help="end after this time and report")
+    # fmt: off
     add("--ignore", type=words, default=[], metavar="CODES",
         help="leave out these kinds of findings (unreached,stale-grad), or single findings by "
-        "their ids in JSON")  # fmt: skip
-    add("--all", dest="everything", action="store_true",
-        help="also list notes")  # fmt: skip
+        "their ids in JSON")
+    add("--all", dest="everything", action="store_true", help="also list notes")
     add("--format", choices=["text", "json", "html"],
         help="html: a page with pictures; json: one document (see gradstep schema check); "
-        "default: the suffix of FILE, else text")  # fmt: skip
+        "default: the suffix of FILE, else text")
     add("-o", dest="output", metavar="FILE", help="write the report to FILE, or - for standard "
-        "output; a page, report.html, is updated during the run")  # fmt: skip
+        "output; a page, report.html, is updated during the run")
     add("--diff", action="store_true",
         help="print the fixes as a patch for git apply or patch -p1, instead of the report; leave "
-        "out fixes that are only shown")  # fmt: skip
+        "out fixes that are only shown")
     add("--verify", action="store_true",
         help="run the program again with each fix, in a copy of its folder; a fix is verified if "
-        "the finding disappears, no other appears, and everything still learns")  # fmt: skip
+        "the finding disappears, no other appears, and everything still learns")
     add("--fix", action="store_true",
-        help="verify the fixes, and apply the verified ones to the files")  # fmt: skip
+        help="verify the fixes, and apply the verified ones to the files")
+    # fmt: on
     command.set_defaults(thresholds=None)  # of the project
     add_rank_option(add, "all")
     add("-q", dest="quiet", action="store_true", help="print one line per problem")

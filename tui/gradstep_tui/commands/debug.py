@@ -57,36 +57,38 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
         help="set a breakpoint at an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
         "a number (#12) or a line (train.py:12), optionally with a condition "
-        "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
+        "('mul if rms > 10', 'if nan'); may be repeated")
     add("--call", metavar="K", help="open only in these backward() calls: 3, all, or 1,100:110; "
-        "grad:1, grad:2, ... are calls of autograd.grad()")  # fmt: skip
+        "grad:1, grad:2, ... are calls of autograd.grad()")
     add("--until", metavar="CONDITION", help="run through all calls until a gradient meets the "
-        "condition (nan,inf or 'rms>1e3'), and open there")  # fmt: skip
+        "condition (nan,inf or 'rms>1e3'), and open there")
     add("--grad", action="store_true", help="also open in each call of autograd.grad()")
     add("-x", dest="commands", action=_Commands, default=[], metavar="FILE",
-        help="run the commands in FILE first (- for standard input)")  # fmt: skip
+        help="run the commands in FILE first (- for standard input)")
     add("--ex", dest="commands", action=_Commands, default=[], metavar="COMMAND",
-        help="run COMMAND first; -x and --ex may be repeated, and run in their order")  # fmt: skip
+        help="run COMMAND first; -x and --ex may be repeated, and run in their order")
     add("--batch", action="store_true",
-        help="open no screen: run these commands and continue the script")  # fmt: skip
+        help="open no screen: run these commands and continue the script")
     add("--format", choices=["text", "json"], default="text",
         help="without a screen, json: one object per line for each command (see gradstep schema "
-        "debug); the program's output goes to standard error")  # fmt: skip
+        "debug); the program's output goes to standard error")
     add("--history", type=size, metavar="SIZE", help="memory limit of the recording "
         "and of the values of the forward pass (default: 1G each); steps that do not fit run "
-        "again when you look at them")  # fmt: skip
+        "again when you look at them")
     add("--fail-on", metavar="CONDITION", help="without a screen (as --batch), stop at the first "
         "gradient, in any call, that meets the condition (nan,inf or 'zero, rms>1e3'), name its "
         "node, and exit with code 5; nan and inf count only in the loss and in gradients of "
-        "leaves")  # fmt: skip
+        "leaves")
     add("--certify", action="store_true", help="without a screen (as --batch), run each pass to "
         "its end, call every node again, and exit with code 5 if a result is not "
-        "bit-identical")  # fmt: skip
+        "bit-identical")
     add("--no-replay", action="store_true", help="let PyTorch free its graph as usual: this "
-        "takes less memory, but gradients cannot be changed or certified")  # fmt: skip
+        "takes less memory, but gradients cannot be changed or certified")
+    # fmt: on
     add_rank_option(add, None, "0; without a screen, all")
     command.set_defaults(theme=None)  # of the project
     return command

@@ -89,26 +89,28 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("--screen", action="store_true", help="show the first call that differs in the debugger, "
-        "next to the other run: } goes to the next difference")  # fmt: skip
+        "next to the other run: } goes to the next difference")
     add("--tolerance", type=_tolerance, metavar="T",
-        help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")  # fmt: skip
+        help="what may differ: dtype (default), 1e-5, 4ulp, or bitwise; see below")
     add("--ranks", action="store_true", help="compare the recordings of all processes of a job "
-        "(record --on-rank all)")  # fmt: skip
+        "(record --on-rank all)")
     add("--repeat", type=positive_number, default=0, metavar="N", help="run the script A N times, "
-        "in new processes and copies of its folder, and compare bit by bit")  # fmt: skip
+        "in new processes and copies of its folder, and compare bit by bit")
     add("--vary", choices=VARIATIONS, metavar="WHAT", help="run the script A again with other "
-        f"{', '.join(VARIATIONS)}")  # fmt: skip
+        f"{', '.join(VARIATIONS)}")
     add("--call", default="", metavar="K", help="which calls of a script to keep in full, with "
-        "all tensors: 3, last, all, or 1,100:110 (default: as record)")  # fmt: skip
+        "all tensors: 3, last, all, or 1,100:110 (default: as record)")
     add("--format", choices=["text", "json"], default="text",
-        help="json: one document, described in the documentation of diff")  # fmt: skip
+        help="json: one document, described in the documentation of diff")
     add("-o", dest="output", metavar="FILE", help="also draw the first call that differs: one "
         "picture of both graphs (.svg, .png, .pdf, .dot, .txt), or both side by side on a "
-        "page (.html)")  # fmt: skip
+        "page (.html)")
     add("--view", choices=("both", "forward", "backward", "flow"), default="both", metavar="VIEW",
         help="contents of the picture, as for render: both halves (default), forward, backward, or "
-        "flow, one row for each module with the gradients of both runs")  # fmt: skip
+        "flow, one row for each module with the gradients of both runs")
+    # fmt: on
     return command
 
 

@@ -57,10 +57,12 @@ def parser() -> Parser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("--check", action="store_true", help="change nothing; list what is stale, and exit with "
-        "code 5 if anything is")  # fmt: skip
+        "code 5 if anything is")
     add("--anywhere", action="store_true", help="also let commands write files outside the "
-        "document's folder")  # fmt: skip
+        "document's folder")
+    # fmt: on
     command.add_argument("target", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
     return command
 

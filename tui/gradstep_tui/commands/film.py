@@ -50,17 +50,19 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; a .gif, for "
         "slides (extra: png); an .html, with a scrubber; a directory, for one SVG per frame; or "
         "-, for an SVG on standard output (default: the name of TARGET and -film.svg, in the "
-        "current directory)")  # fmt: skip
+        "current directory)")
     add_open_option(add)
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward (the graph being built), backward (the gradients flowing back), or both "
-        "(default)")  # fmt: skip
+        "(default)")
     add("--call", metavar="K", help=CALL_HELP)
     add("--seconds", type=seconds, default=1.5, metavar="S",
-        help="how long a frame lasts (default: 1.5)")  # fmt: skip
+        help="how long a frame lasts (default: 1.5)")
+    # fmt: on
     add_drawing_options(add, _OPTIONS)
     add_rank_option(add, "0")
     return command

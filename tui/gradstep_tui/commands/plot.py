@@ -81,12 +81,14 @@ def parser() -> TargetParser:
         help=f"{', '.join(PLOT_FORMATS)} (default: the suffix of FILE)")  # fmt: skip
     add_open_option(add)
     add("--what", choices=WHATS, metavar="WHAT", help=f"{', '.join(WHATS)}; see below")
+    # fmt: off
     add("--of", action="append", default=[], metavar="PATTERN", help="which leaves: the name of a "
-        "leaf or of a module, with * as a wildcard; may be repeated")  # fmt: skip
+        "leaf or of a module, with * as a wildcard; may be repeated")
     add("--call", default="all", metavar="K", help="which calls: 3, last, or 1,100:110; for calls "
-        "of autograd.grad(): grad:1, grad:all, ... (default: all calls)")  # fmt: skip
+        "of autograd.grad(): grad:1, grad:all, ... (default: all calls)")
     add("--theme", choices=("auto", "light", "dark"), metavar="THEME",
-        help="light, dark, or auto, which follows the reader's system (default: auto)")  # fmt: skip
+        help="light, dark, or auto, which follows the reader's system (default: auto)")
+    # fmt: on
     add("--title", metavar="TEXT", help="title of the plot")
     add_rank_option(add, "0")
     return command
@@ -166,9 +168,8 @@ def _record_and_draw(
     with temporary_folder() as folder:
         path = folder / "run.gsr"
         recording = Recording(
-            path, _SCHEDULE, sources=False,
-            command=(str(target), *arguments), folder=target.folder,
-        )  # fmt: skip
+            path, _SCHEDULE, sources=False, command=(str(target), *arguments), folder=target.folder
+        )
         failure = record_target(target, arguments, recording)
         with FileRun(path) as run:
             try:

@@ -56,29 +56,30 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("-o", dest="output", default="run.gsr", metavar="FILE",
         help="the file to write (default: run.gsr); an existing recording becomes "
-        "run.1.gsr")  # fmt: skip
+        "run.1.gsr")
     add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
         "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest, as far as the budget "
-        "allows)")  # fmt: skip
-    add("--every", type=positive_number, default=0, metavar="N",
-        help="keep every Nth call in full")  # fmt: skip
+        "allows)")
+    add("--every", type=positive_number, default=0, metavar="N", help="keep every Nth call in full")
     add("--values", choices=("leaves", "stats", "all"), default="stats", metavar="LEVEL",
         help="contents of a call in full: stats (default) describes all tensors, all also keeps "
-        "their elements, leaves keeps no call in full")  # fmt: skip
+        "their elements, leaves keeps no call in full")
     add("--when", default="", metavar="nan,inf", help="keep the newest calls in memory, and write "
         "them only when a loss or a gradient is NaN or infinite, or the program fails; before "
-        "that, touch no file")  # fmt: skip
+        "that, touch no file")
     add("--keep", type=positive_number, default=20, metavar="N",
-        help="how many calls --when keeps (default: 20)")  # fmt: skip
+        help="how many calls --when keeps (default: 20)")
     add("--budget", type=_budget, default=BUDGET, metavar="X", help="the time limit of the run, "
         f"as a multiple of its time without gradstep (default: {BUDGET}), or none; calls that "
-        "you ask for are always kept")  # fmt: skip
+        "you ask for are always kept")
     add("--max-size", type=size, default=MAX_SIZE, metavar="SIZE", help="the size limit of the "
-        "file, such as 500M; beyond it, older calls are thinned out (default: 2G)")  # fmt: skip
+        "file, such as 500M; beyond it, older calls are thinned out (default: 2G)")
     add("--no-source", dest="sources", action="store_false",
-        help="leave out the program's source code")  # fmt: skip
+        help="leave out the program's source code")
+    # fmt: on
     add_rank_option(add, "0")
     return command
 

@@ -61,19 +61,23 @@ def parser() -> TargetParser:
         _NOTES,
     )
     add = command.option
+    # fmt: off
     add("-o", dest="output", metavar="FILE", help="the file to write, or - for standard output "
-        "(default: the name of TARGET with .svg, in the current directory)")  # fmt: skip
+        "(default: the name of TARGET with .svg, in the current directory)")
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
         "(default: the suffix of FILE); png and pdf need a font, and either Graphviz's "
-        "dot, or resvg-py and svg2pdf-py")  # fmt: skip
+        "dot, or resvg-py and svg2pdf-py")
+    # fmt: on
     add_open_option(add)
     add("--call", metavar="K", help=CALL_HELP)
     add_rank_option(add, "0")
     add_drawing_options(add, [one.name for one in render_options() if not one.large])
+    # fmt: off
     add("--values", action="store_true",
-        help="show the values of the forward pass (takes time and memory)")  # fmt: skip
+        help="show the values of the forward pass (takes time and memory)")
     add("--profile", dest="profiled", action="store_true",
-        help="show how long ops and nodes took, and how many bytes they produced")  # fmt: skip
+        help="show how long ops and nodes took, and how many bytes they produced")
+    # fmt: on
     group = command.add_argument_group(
         "large graphs",
         "Modules, scopes, repeats and loops are folded until 60 boxes are left (40 if\n"

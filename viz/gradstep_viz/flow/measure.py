@@ -57,7 +57,7 @@ _LEAST: Final = 4
 
 def cut(
     text: str, width: float, size: float = 12, *, bold: bool = False, keep_end: bool = True
-) -> str:  # fmt: skip
+) -> str:
     """Cut a text to a width: a name at its front, or else in the middle, a sentence at its end.
 
     >>> cut("encoder.layers.0.self_attention", 120), cut("constantpadnd", 60)

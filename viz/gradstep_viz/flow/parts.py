@@ -280,9 +280,8 @@ class PartBuilder:
         return runs
 
     def _wait(
-        self, heads: Sequence[Part | int], inside: Sequence[Part | int],
-        then: Sequence[Part | int],
-    ) -> bool:  # fmt: skip
+        self, heads: Sequence[Part | int], inside: Sequence[Part | int], then: Sequence[Part | int]
+    ) -> bool:
         """Return whether results of ``heads`` are not read inside, but by what comes then, which
         does not begin another round, of equal ops."""
         members, inputs = self._ops.heads.members, self._units.inputs

@@ -843,9 +843,10 @@ class _Writer:
             return -1
         if part.kind == "module" and part.label:
             inside = [
-                unit for unit in units
+                unit
+                for unit in units
                 if scopes[unit] == part.label or scopes[unit].startswith(f"{part.label}.")
-            ]  # fmt: skip
+            ]
             units = tuple(inside) or units
         else:
             units = tuple(self._facts.ops.heads_among(units)) or units

@@ -25,16 +25,18 @@ from gradstep_viz.output.svg.document import finish
 from gradstep_viz.output.svg.elements import escape_drawn, number
 from gradstep_viz.output.svg.style import both_rule
 
+# fmt: off
 LIGHT: Final[theme.Tokens] = {
     "lane": "#9bd0b9", "bar": "#3f9c7e", "memory": "#a788cb", "broken": "#e0857d",
     "zero": "#7c8793", "panel": "#f2f5f8", "badge": "#d3d8dd", "rule": "#cfd5db",
     "warn": "#8a5a00", "second": "#0b62a8",
-}  # fmt: skip
+}
 DARK: Final[theme.Tokens] = {
     "lane": "#1f6b52", "bar": "#3fae8a", "memory": "#9a78c9", "broken": "#a8433b",
     "zero": "#7d8894", "panel": "#1d2228", "badge": "#39414a", "rule": "#3c444e",
     "warn": "#e5b454", "second": "#6cb6ff",
-}  # fmt: skip
+}
+# fmt: on
 """Colours that only pictures of rows have."""
 
 HALO: Final = 4.8

@@ -38,11 +38,12 @@ def lay_out_stacked(picture: Picture, wide: float) -> Layout:
         captions += [one._replace(y=one.y + height) for one in layout.captions]
         width, height = max(width, layout.width), height + layout.height
     return Layout(
-        width, height,
+        width,
+        height,
         Records.of(Rectangle, [places[at] for at in range(len(picture.boxes))]),
         Records.of(Route, [routes[at] for at in range(len(picture.lines))]),
         captions,
-    )  # fmt: skip
+    )
 
 
 def _half(picture: Picture, half: Half, boxes: list[int], lines: list[int]) -> Picture:

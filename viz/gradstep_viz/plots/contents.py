@@ -111,9 +111,9 @@ def contents_of(
         panels = [Panel(what, series, others)]
         return Contents(what, title, columns, known, run.leaves, panels, notes=notes)
 
-    measures: tuple[Measure, ...] = ("rms", "update") if what is None else (
-        ("update",) if what == "update" else ("rms",)
-    )  # fmt: skip
+    measures: tuple[Measure, ...] = (
+        ("rms", "update") if what is None else (("update",) if what == "update" else ("rms",))
+    )
     read = sizes_of(run, measures, calls, chosen, lambda done: progress(done, len(calls)))
     main = read[measures[0]]
     panels = []
@@ -148,14 +148,16 @@ def contents_of(
         flow = flow_of(run, rows, [known[index] for index in some_of(main.recorded.tolist())])
     elif what != "nan":
         spreads = spreads_of(rows, read["update"])
+    # fmt: off
     remarks = [
         *_first(main, run.leaves, what), *_jumps(main, run.leaves), *_zero_since(main, run.leaves),
         *_never(run, rows, read.get("update")),
-    ]  # fmt: skip
+    ]
     return Contents(
         what, title, columns, known, run.leaves, panels, shown, shading, flow, spreads, remarks,
         notes,
-    )  # fmt: skip
+    )
+    # fmt: on
 
 
 _REMEDY: Final[Mapping[str, str]] = {

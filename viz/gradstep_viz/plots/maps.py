@@ -76,9 +76,7 @@ def map_of(rows: Sequence[Row], columns: Columns, sizes: Sizes) -> Map:
 
     states = np.full(shape, State.UNRECORDED, np.int64)
     states[:, np.unique(columns.of(sizes.recorded))] = State.ABSENT
-    order = np.lexsort((
-        places, -sizes.distances[places], -severity(sizes)[places], cell
-    ))  # fmt: skip
+    order = np.lexsort((places, -sizes.distances[places], -severity(sizes)[places], cell))
     at, first, counts = np.unique(cell[order], return_index=True, return_counts=True)
     worst = places[order[first]]
 

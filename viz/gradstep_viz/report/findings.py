@@ -96,9 +96,10 @@ def _excerpt(source: Source, here: Path, part: Operation | None = None) -> str:
         written = text(line[:_LONGEST])
         if is_own and part is not None and "\t" not in own:
             before, meant, behind = (
-                line[: part.at - indent], line[part.at - indent : part.end - indent],
+                line[: part.at - indent],
+                line[part.at - indent : part.end - indent],
                 line[part.end - indent :],
-            )  # fmt: skip
+            )
             written = f"{text(before)}<mark>{text(meant)}</mark>{text(behind)}"
         sign = '<span class="sr">this line: </span>' if is_own else ""
         kind = ' class="own"' if is_own else ""
@@ -124,9 +125,7 @@ def _fix(report: Report, finding: Finding, here: Path) -> Iterator[str]:
     yield scrolling(f"<pre>{''.join(rows)}</pre>", "the fix as a patch", "code diff")
 
 
-_KINDS: Final = {
-    "+": ("plus", "added: "), "-": ("minus", "removed: "), "@": ("mute", ""),
-}  # fmt: skip
+_KINDS: Final = {"+": ("plus", "added: "), "-": ("minus", "removed: "), "@": ("mute", "")}
 """The class of a line of a patch, and what a screen reader says before it."""
 
 

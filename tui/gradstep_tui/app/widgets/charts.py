@@ -94,7 +94,7 @@ def chart(
         0.01 ┤ •
              └─▲─
               1 call 3
-    """  # fmt: skip
+    """
     low, high = decades(size for column in columns for size in column)
     low, high = math.floor(low), max(math.ceil(high), math.floor(low) + 1)
     places = [{_chart_row(size, low, high, rows): size for size in column} for column in columns]

@@ -125,9 +125,7 @@ class DisplayStrip(ViewWidget):
         number, text = self.view.snapshot.displays[y]
         name, equals, value = printable(text).partition(" = ")
         is_new = self._before.get(number, text) != text
-        return [
-            Part(f" {number}: ", "muted"), Part(name + equals), changed(Part(value), is_new),
-        ]  # fmt: skip
+        return [Part(f" {number}: ", "muted"), Part(name + equals), changed(Part(value), is_new)]
 
 
 def _leaf(leaf: LeafGradient, view: ScreenView) -> Line:

@@ -74,12 +74,13 @@ def in_ascii(text: str) -> str:
     if text.isascii():
         return text
     plain = (
-        character if character.isascii()
+        character
+        if character.isascii()
         else shown[: cell_len(character)].ljust(cell_len(character))
         if (shown := character.translate(_ASCII)).isascii()
         else "?" * cell_len(character)
         for character in text
-    )  # fmt: skip
+    )
     return "".join(plain)
 
 

@@ -77,12 +77,14 @@ def _titled(data: bytes, title: str) -> bytes:
     at = len(data) + 1
     entry = b"\n%d 0 obj\n<< /Title <%s> /Producer (gradstep) >>\nendobj\n" % (info, text)
     table = b"xref\n%d 1\n%010d 00000 n \n" % (info, at)
+    # fmt: off
     trailer = b"trailer\n<< /Size %d /Root %d 0 R /Info %d 0 R /Prev %d >>\n" % (
         size, root, info, start,
-    )  # fmt: skip
+    )
     return b"%s%s%s%sstartxref\n%d\n%%%%EOF\n" % (
         data, entry, table, trailer, len(data) + len(entry),
-    )  # fmt: skip
+    )
+    # fmt: on
 
 
 def _need_fonts(name: str, there_are: bool) -> None:

@@ -124,8 +124,8 @@ class Canvas:
         file = BytesIO()
         metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format)
         self.figure.savefig(
-            file, format=format, dpi=_DPI * (ZOOM if format == "png" else 1), metadata=metadata,
-        )  # fmt: skip
+            file, format=format, dpi=_DPI * (ZOOM if format == "png" else 1), metadata=metadata
+        )
         return file.getvalue()
 
 

@@ -117,9 +117,10 @@ def _draw_marks(canvas: Canvas, axes: Axes, box: Box, where: Flags, mark: Mark) 
     size = min(box.height / rows * 0.55, 6.0)
     if mark.sign == "_":
         spans = [
-            (row, *run) for row in np.flatnonzero(where.any(axis=1)).tolist()
+            (row, *run)
+            for row in np.flatnonzero(where.any(axis=1)).tolist()
             for run in runs_of(where[row])
-        ]  # fmt: skip
+        ]
         axes.hlines(
             [row + 0.5 for row, *_ in spans], [start for _, start, _ in spans],
             [end for *_, end in spans], colors=canvas.colours[mark.ink], linewidth=1.2, zorder=3,
