@@ -170,25 +170,32 @@ def _statements(file: str) -> Mapping[int, _Statement]:
         function = waiting.pop()
         inside = list(_of_function(function))
         waiting += [node for node in inside if isinstance(node, _FUNCTIONS)]
-        assigned = [(node, list(_targets(node))) for node in inside if isinstance(node, _ASSIGNS)]
-        times = Counter(name for _, names in assigned for name in names)
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-            times.update(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
-        taken = Counter(
-            line
-            for node in inside
-            if isinstance(node, ast.stmt) and not hasattr(node, "body")
-            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-        )
-        for node, names in assigned:
-            holds_several = len(names) == 1 and isinstance(node.value, _DISPLAYS)
-            if names and not holds_several and all(times[name] == 1 for name in names):
-                is_global = isinstance(function, ast.Module)
-                statement = _Statement(node.lineno, ", ".join(names), *_called(node), is_global)
-                for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-                    if taken[line] == 1:
-                        found[line] = statement
+        found.update(_statements_of(function, inside))
     return found
+
+
+def _statements_of(
+    function: ast.AST, inside: Sequence[ast.AST]
+) -> Iterator[tuple[int, _Statement]]:
+    """Yield the assignments of one function, or of the file outside of functions."""
+    assigned = [(node, list(_targets(node))) for node in inside if isinstance(node, _ASSIGNS)]
+    times = Counter(name for _, names in assigned for name in names)
+    if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        times.update(one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg))
+    taken = Counter(
+        line
+        for node in inside
+        if isinstance(node, ast.stmt) and not hasattr(node, "body")
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    )
+    for node, names in assigned:
+        holds_several = len(names) == 1 and isinstance(node.value, _DISPLAYS)
+        if names and not holds_several and all(times[name] == 1 for name in names):
+            is_global = isinstance(function, ast.Module)
+            statement = _Statement(node.lineno, ", ".join(names), *_called(node), is_global)
+            for line in range(node.lineno, (node.end_lineno or node.lineno) + 1):
+                if taken[line] == 1:
+                    yield line, statement
 
 
 def _called(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> tuple[str, frozenset[str]]:

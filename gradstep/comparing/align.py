@@ -8,7 +8,7 @@ part, the ops between the same inputs and results in the other are that part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -182,17 +182,9 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
     sources = _inputs(one, "forward"), _inputs(other, "forward")
     there = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     is_paired = (lambda id: bool(partners[id] >= 0)), there.__contains__
-    # of each result that has no partner, where it goes: to which node that has one, and as what
-    results: tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]] = {}, {}
-    which: tuple[dict[tuple[int, int], int], ...] = {}, {}
-    for side, graph in enumerate((one, other)):
-        for target, given in sources[side].items():
-            if not is_paired[side](target):
-                continue
-            reader = target if side == 0 else there[target]
-            for nr, source, of in given:
-                if graph.kinds[source] == "op" and not is_paired[side](source):
-                    results[side][reader, nr], which[side][reader, nr] = source, of
+    found = [_unpaired_results(*side) for side in zip((one, other), sources, is_paired)]
+    results = found[0][0], {(there[reader], nr): id for (reader, nr), id in found[1][0].items()}
+    which = found[0][1], {(there[reader], nr): of for (reader, nr), of in found[1][1].items()}
     # what compiled ops give goes together; the ops in their place may give each result apart
     near = int(any(map(_is_compiled(other), results[1].values())))
     far, seen = 1 - near, set[int]()
@@ -222,6 +214,19 @@ def _align_compiled(one: Graph, other: Graph, partners: Ints) -> Iterator[Compil
                     partners[one.pairs[id]] = other.pairs[partner]
                 break
         yield Compiled(_whole(one, mine), _whole(other, its))
+
+
+def _unpaired_results(
+    graph: Graph, sources: Inputs, is_paired: Callable[[int], bool]
+) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+    """Return where results without a partner go, to which node that has one and as what: which
+    ops these are the results of, and which of their results."""
+    results, which = dict[tuple[int, int], int](), dict[tuple[int, int], int]()
+    for target, given in sources.items():
+        for nr, source, of in given if is_paired(target) else ():
+            if graph.kinds[source] == "op" and not is_paired(source):
+                results[target, nr], which[target, nr] = source, of
+    return results, which
 
 
 def _is_compiled(graph: Graph) -> Callable[[int], bool]:
@@ -426,6 +431,7 @@ def changes(pair: Alignment) -> Iterator[Change]:
     ordered: list[tuple[float, Change]] = []
     inputs, inputs_there = _inputs(one, half), _inputs(other, half)
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
+    known = back.keys() - inside[1]
     hides = one.derived_forward != other.derived_forward
     typed: set[int] = set()
     for id in range(len(one)):
@@ -446,21 +452,27 @@ def changes(pair: Alignment) -> Iterator[Change]:
             details += types
         mine = sorted((nr, int(partners[source]), of) for nr, source, of in inputs.get(id, ()))
         theirs = sorted(inputs_there.get(partner, ()))
-        is_wired = all(source >= 0 for _, source, _ in mine)
-        is_wired &= all(source in back and source not in inside[1] for _, source, _ in theirs)
-        if mine != theirs and is_wired:
+        if mine != theirs and _all_paired(mine, theirs, known):
             names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
             details.append(f"inputs {names[0]} → {names[1]}")
         if details:
             ordered.append((id, Change("changed", id, partner, tuple(details))))
     last = -1
-    for partner in range(len(other)):
-        if other.halves[partner] == half:
-            last = back.get(partner, last)
-            if partner in back or partner in inside[1] or (hides and _is_constant(other, partner)):
-                continue
+    for partner in [each for each in range(len(other)) if other.halves[each] == half]:
+        last = back.get(partner, last)
+        is_known = partner in back or partner in inside[1]
+        if not is_known and not (hides and _is_constant(other, partner)):
             ordered.append((last + 0.5, Change("added", -1, partner)))
     yield from (change for _, change in sorted(ordered, key=lambda pair: pair[0]))
+
+
+def _all_paired(
+    mine: Iterable[tuple[int, int, int]], theirs: Iterable[tuple[int, int, int]], known: Set[int]
+) -> bool:
+    """Return whether both graphs have all inputs of either node."""
+    return all(source >= 0 for _, source, _ in mine) and all(
+        source in known for _, source, _ in theirs
+    )
 
 
 def _of_wrappers(graph: Graph) -> set[int]:

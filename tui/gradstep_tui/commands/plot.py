@@ -101,25 +101,7 @@ def run(options: argparse.Namespace) -> int:
     if recording is not None and options.arguments:
         raise Failure(f"plot: {options.arguments[0]} is one word too many", ExitCode.USAGE)
     target = None if recording else parse_target(options.target, module=options.module)
-    stem = picture_name(recording) if recording else target.stem if target else ""
-    is_asked_for_file = options.output or options.format or options.opens == "asked"
-    if not is_asked_for_file and output.is_shown_on_terminal():
-        options.output, options.format = "-", "txt"
-    name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
-    format = plot_format(None if name == "-" else Path(name), options.format)
-    saves = recording is not None or chooses_this_process(options.on_rank)
-    if format != "txt":
-        try:
-            load_extra("matplotlib")  # or the script would run in vain
-        except RendererUnavailable as error:
-            remedy = f"{error.remedy}, or draw text: -o {stem}.txt"
-            raise RendererUnavailable(error.what, remedy=remedy) from None
-    inputs = target.files() if target else [Path(options.target)]
-    destination = Destination.of(
-        name, "0" if recording else options.on_rank, saves, inputs,
-        partial(place_of_picture, format), options.opens,
-    )  # fmt: skip
-
+    name, format, destination = _asked_for(options, recording, target)
     width = get_terminal_size((100, 24)).columns
 
     def draw(run: Run) -> Rendering:
@@ -139,7 +121,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         assert target is not None
         with destination.kept_free():
-            if not saves:
+            if not chooses_this_process(options.on_rank):
                 run_as_main(target, options.arguments)
                 return ExitCode.FINE
             drawing, failure = _record_and_draw(target, options.arguments, draw)
@@ -152,6 +134,31 @@ def run(options: argparse.Namespace) -> int:
         for note in notes:
             output.say(note)
     return end_as(failure)
+
+
+def _asked_for(
+    options: argparse.Namespace, recording: Path | None, target: Target | None
+) -> tuple[str, str, Destination]:
+    """Return the name and format of the plot, and where it goes."""
+    stem = picture_name(recording) if recording else target.stem if target else ""
+    is_asked_for_file = options.output or options.format or options.opens == "asked"
+    if not is_asked_for_file and output.is_shown_on_terminal():
+        options.output, options.format = "-", "txt"
+    name = options.output or f"{stem}-{options.what or 'plot'}.{options.format or 'svg'}"
+    format = plot_format(None if name == "-" else Path(name), options.format)
+    saves = recording is not None or chooses_this_process(options.on_rank)
+    if format != "txt":
+        try:
+            load_extra("matplotlib")  # or the script would run in vain
+        except RendererUnavailable as error:
+            remedy = f"{error.remedy}, or draw text: -o {stem}.txt"
+            raise RendererUnavailable(error.what, remedy=remedy) from None
+    inputs = target.files() if target else [Path(options.target)]
+    destination = Destination.of(
+        name, "0" if recording else options.on_rank, saves, inputs,
+        partial(place_of_picture, format), options.opens,
+    )  # fmt: skip
+    return name, format, destination
 
 
 def _recording(target: str) -> Path | None:

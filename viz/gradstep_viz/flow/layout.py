@@ -218,13 +218,8 @@ class _Layout:
         near = {(one, other): len(around[one] & around[other]) for one, other in ends}
         self._lanes = lanes = lanes_of(dots, ends, weights, near, untangles=untangles)
         self._pitch = PITCH if lanes.number <= 5 else max(8.0, LANES_WIDTH / lanes.number)
-        self._ports = {
-            at: cut(_ranges(numbers), PORT_WIDTH, 10, bold=True)
-            for at, numbers in port_numbers(lanes).items()
-        }
         self._read = Counter(target for _, target in lanes.links)
-        for at in {target for _, target in lanes.collected} - {*self._ports}:
-            self._ports[at] = f"{self._read[at]} in"
+        self._ports = self._named_ports()
         ports = max((width_of(text, 10, bold=True) for text in self._ports.values()), default=0)
         self._spine = MARGIN + 6 + (lanes.number - 1) * self._pitch
         self._names = self._spine + 16 + ports + (3 if ports else 0)
@@ -238,15 +233,29 @@ class _Layout:
         self._batch = _common_size(rows)
         self._most_saved = max((row.saved for row in rows if row.kind == "row"), default=0)
         self._most_seconds = max((row.seconds or 0.0 for row in rows), default=0.0)
-        self._has = {
+        self._has = self._known()
+        self._columns = self._fit()
+        self._y: list[float] = []
+
+    def _named_ports(self) -> dict[int, str]:
+        """Return what stands beside the dots of lines that continue elsewhere, or are collected."""
+        ports = {
+            at: cut(_ranges(numbers), PORT_WIDTH, 10, bold=True)
+            for at, numbers in port_numbers(self._lanes).items()
+        }
+        collected = {target for _, target in self._lanes.collected} - {*ports}
+        return ports | {at: f"{self._read[at]} in" for at in collected}
+
+    def _known(self) -> dict[str, bool]:
+        """Return for which columns there are numbers."""
+        rows = self._table.rows
+        return {
             "parameters": any(row.parameters for row in rows),
             "gradient": any(one is not None for row in rows for one in row.gradients),
             "others": any(one is not None for row in rows for one in row.others),
             "saved": any(row.saved or row.is_recomputed for row in rows),
             "seconds": self._most_seconds > 0,
         }
-        self._columns = self._fit()
-        self._y: list[float] = []
 
     def _fit(self) -> _Columns:
         """Leave out what has no room: the time, what is saved, its bar first, and attributes, in
@@ -710,41 +719,40 @@ class _Layout:
     def _explained(self) -> list[str]:
         """Explain the marks that occur."""
         rows = self._table.rows
-        parts = []
-        if self._has["gradient"]:
-            low, high = (format_number(10.0**power) for power in self._scale)
-            parts.append(
-                f"Bars and line widths: rms of the gradient at each output, log scale from {low} "
-                f"to {high}."
-            )
-            if self._has["others"]:
-                parts.append("Blue: the second run.")
-            if any(row.state == DEAD for row in rows) or any(
-                link.size is not None and link.size.state == DEAD for link in self._table.links
-            ):
-                parts.append("Dashed: 0.")
-            if any(row.state == BROKEN for row in rows):
-                parts.append("Red: NaN or infinite.")
-            if any(link.size is None for link in self._table.links):
-                parts.append("Thin: no gradient.")
-        marks = []
-        if any(row.kind == "row" and row.parameters for row in rows):
-            marks.append("● has parameters, ○ has none.")
-        if any(row.badge for row in rows):
-            marks.append("× N: a column or a point for each round, the first at the left.")
-        if any(row.parameters and not row.own for row in rows if row.kind == "row"):
-            marks.append("( ): counted above.")
-        if any(row.is_recomputed for row in rows) and self._columns.saved:
-            marks.append("Recomputed: a checkpoint keeps its input and runs again.")
-        if any(row.is_state for row in rows):
-            marks.append("State: continues in the next round.")
-        if any(row.is_residual for row in rows):
-            marks.append("An arc at a dot: a residual connection inside.")
-        if self._lanes.ports:
-            marks.append("A number beside a dot: a line that continues at the same number.")
-        if self._lanes.collected:
-            marks.append("N in: reads N values from one lane.")
-        return [" ".join(parts), " ".join(marks)] if marks else [" ".join(parts)]
+        said = {
+            "● has parameters, ○ has none.": any(
+                row.kind == "row" and row.parameters for row in rows
+            ),
+            "× N: a column or a point for each round, the first at the left.": any(
+                row.badge for row in rows
+            ),
+            "( ): counted above.": any(
+                row.parameters and not row.own for row in rows if row.kind == "row"
+            ),
+            "Recomputed: a checkpoint keeps its input and runs again.": self._columns.saved
+            and any(row.is_recomputed for row in rows),
+            "State: continues in the next round.": any(row.is_state for row in rows),
+            "An arc at a dot: a residual connection inside.": any(row.is_residual for row in rows),
+            "A number beside a dot: a line that continues at the same number.": self._lanes.ports,
+            "N in: reads N values from one lane.": self._lanes.collected,
+        }
+        marks = [text for text, occurs in said.items() if occurs]
+        of_gradients = " ".join(self._explained_gradients() if self._has["gradient"] else [])
+        return [of_gradients, " ".join(marks)] if marks else [of_gradients]
+
+    def _explained_gradients(self) -> list[str]:
+        links, states = self._table.links, {row.state for row in self._table.rows}
+        low, high = (format_number(10.0**power) for power in self._scale)
+        said = {
+            f"Bars and line widths: rms of the gradient at each output, log scale from {low} "
+            f"to {high}.": True,
+            "Blue: the second run.": self._has["others"],
+            "Dashed: 0.": DEAD in states
+            or any(link.size is not None and link.size.state == DEAD for link in links),
+            "Red: NaN or infinite.": BROKEN in states,
+            "Thin: no gradient.": any(link.size is None for link in links),
+        }
+        return [text for text, occurs in said.items() if occurs]
 
 
 def _texts_of(kind: str, row: Row) -> tuple[str, ...]:

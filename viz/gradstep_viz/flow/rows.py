@@ -309,8 +309,28 @@ def _to_open(
     inside of which none is shown, and last."""
     shown = _rows_shown(root, opened)
     rows = sum(not (part.is_container and id(part) in opened) for part in shown)
-    groups: dict[object, list[Part]] = {}
     seen = {_kind_of(part) for part in shown if id(part) in opened}
+    groups = _to_choose_from(shown, opened, closed, seen, every)
+    for key, parts in sorted(groups.items(), key=lambda one: _rank(one[1], seen)):
+        if key in tried:
+            continue
+        tried.add(key)
+        if not every:
+            parts = [max(parts, key=lambda one: (_state(one), _alike(one, parts)))]
+        is_sick = any(map(_state, parts))
+        least = min(most + most // 2, MOST_ROWS - MOST_INPUTS) if is_sick else 0
+        if rows + sum(map(_rows_added, parts)) <= max(most, least):
+            if is_sick or key not in map(_kind_of, parts):
+                tried.discard(key)  # there may be more of these
+            return parts
+    return None
+
+
+def _to_choose_from(
+    shown: Sequence[Part], opened: set[int], closed: set[int], seen: set[object], every: bool
+) -> dict[object, list[Part]]:
+    """Return the parts that may be opened next, by kind; of the kinds in ``seen`` one is open."""
+    groups: dict[object, list[Part]] = {}
     classes = {part.module for part in shown}.union(
         *(part.inside for part in shown if not part.opens)
     )
@@ -325,19 +345,7 @@ def _to_open(
             key = None if part.inside <= classes else (key, "others inside")
         if key is not None:
             groups.setdefault(key, []).append(part)
-    for key, parts in sorted(groups.items(), key=lambda one: _rank(one[1], seen)):
-        if key in tried:
-            continue
-        tried.add(key)
-        if not every:
-            parts = [max(parts, key=lambda one: (_state(one), _alike(one, parts)))]
-        is_sick = any(map(_state, parts))
-        least = min(most + most // 2, MOST_ROWS - MOST_INPUTS) if is_sick else 0
-        if rows + sum(map(_rows_added, parts)) <= max(most, least):
-            if is_sick or key not in map(_kind_of, parts):
-                tried.discard(key)  # there may be more of these
-            return parts
-    return None
+    return groups
 
 
 def _is_said_by_another(part: Part, seen: set[object]) -> bool:
@@ -1067,9 +1075,8 @@ class _Writer:
         known = [
             (float(f"{size.rms:.3g}"), unit not in shown, unit)
             for unit, size in enumerate(facts.gradients)
-            if size is not None and size.state == HEALTHY and size.rms > 0 and place[unit] >= 0
-            and mains[unit] == unit and prod(facts.ops.shape(unit) or ()) > 1
-        ]  # fmt: skip
+            if size is not None and self._is_compared(unit, size)
+        ]
         if len({rms for rms, _, _ in known}) < LEAST_DIFFERENT:
             return
         seen = [one for one in known if not one[1]] or known
@@ -1082,6 +1089,12 @@ class _Writer:
             is_row = not hidden and row.path and len(row.rounds) == 1
             where = self._called(row.path) if is_row else self._where(row, unit)
             yield Extreme(kind, place[unit], where, facts.gradients[unit])
+
+    def _is_compared(self, unit: int, size: Size) -> bool:
+        """Tell whether an op has a place of its own, and a gradient of several numbers."""
+        ops = self._facts.ops
+        is_known = size.state == HEALTHY and size.rms > 0 and self._place[unit] >= 0
+        return is_known and ops.heads.mains[unit] == unit and prod(ops.shape(unit) or ()) > 1
 
     def _where(self, row: Row, unit: int) -> str:
         """Say which op of the program a unit is: the module, the variable or the op, the round."""

@@ -54,15 +54,7 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
         Rectangle(round(x + left - width / 2, 1), round(high - y - height / 2, 1), width, height)
         for (x, y), (width, height) in zip(centers, sizes, strict=True)
     ]
-    routes = []
-    for course, label, width in zip(courses, labels, widths, strict=True):
-        points = [(round(x + left, 1), round(high - y, 1)) for x, y in course]
-        at = (
-            (round(label[0] + left - width / 2, 1), round(high - label[1] + 4, 1), "start")
-            if label
-            else None
-        )
-        routes.append(_route(points, at))
+    routes = [_route(*line, left, high) for line in zip(courses, labels, widths, strict=True)]
     right = max(
         [x + left for x in xs]
         + [place.right for place in places]
@@ -103,14 +95,21 @@ def _size(node: dict[str, Any]) -> tuple[float, float]:
     )
 
 
-def _route(points: Points, label: Label | None) -> Route:
+def _route(
+    course: Points, label: tuple[float, float] | None, width: float, left: float, high: float
+) -> Route:
+    """Place a line ``left`` further right, with y counted down from ``high``."""
+    points = [(round(x + left, 1), round(high - y, 1)) for x, y in course]
     segments: list[Segment] = []
     for index in range(1, len(points) - 2, 3):
         a, b, c = points[index : index + 3]
         segments.append((*a, *b, *c))
     if len(points) % 3 == 2:
         segments.append(points[-1])
-    return Route(points[0], tuple(segments), label)
+    at: Label | None = None
+    if label:
+        at = round(label[0] + left - width / 2, 1), round(high - label[1] + 4, 1), "start"
+    return Route(points[0], tuple(segments), at)
 
 
 def _course(pos: str) -> Points:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
 from gradstep_viz import theme
@@ -70,27 +71,38 @@ def write_mermaid(picture: Picture, legend: bool = False) -> str:
         rows.append("  end")
     if not halves:
         rows += [_box(box) for box in picture.boxes]
+    rows += [*_links(picture), *_line_colours(picture), *_classes(picture)]
+    if legend:
+        rows += _legend(picture)
+    return "\n".join(rows) + "\n"
+
+
+def _links(picture: Picture) -> Iterator[str]:
     arrows = {"value": "-->", "gradient": "-->", "saved": "-.->"}
     for line in picture.lines:
         label = f'|"{escape(line.label)}"|' if line.label else ""
         source, target = picture.boxes[line.source].key, picture.boxes[line.target].key
-        rows.append(f"  {source} {arrows[line.kind]}{label} {target}")
-    rows += _line_colours(picture)
-    rows += [f'  click {box.key} href "{escape(box.href)}"' for box in picture.boxes if box.href]
+        yield f"  {source} {arrows[line.kind]}{label} {target}"
+
+
+def _classes(picture: Picture) -> Iterator[str]:
+    """Yield what readers can click, and the colours of boxes."""
+    for box in picture.boxes:
+        if box.href:
+            yield f'  click {box.key} href "{escape(box.href)}"'
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
-        rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
+        yield f"  classDef {role} {colours},color:{theme.LIGHT['ink']}"
     if picture.zeros:
-        rows.append(f"  classDef zero fill:{theme.LIGHT['bg']},{_DASHES}")
+        yield f"  classDef zero fill:{theme.LIGHT['bg']},{_DASHES}"
         if zeros := [box.key for box in picture.boxes if box.step == ZERO]:
-            rows.append(f"  class {','.join(zeros)} zero")
-    if legend:
-        rows.append("  subgraph legend")
-        rows += [
-            f'    legend{number}["{escape(entry.words)}"]:::'
-            f"{'zero' if entry.shade == ZERO else entry.role}"
-            for number, entry in enumerate(legend_of(picture))
-            if entry.kind == "box" or entry.shade == ZERO
-        ]
-        rows.append("  end")
-    return "\n".join(rows) + "\n"
+            yield f"  class {','.join(zeros)} zero"
+
+
+def _legend(picture: Picture) -> Iterator[str]:
+    yield "  subgraph legend"
+    for number, entry in enumerate(legend_of(picture)):
+        if entry.kind == "box" or entry.shade == ZERO:
+            role = "zero" if entry.shade == ZERO else entry.role
+            yield f'    legend{number}["{escape(entry.words)}"]:::{role}'
+    yield "  end"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 from gradstep.graph.addresses import step_number
 from gradstep.graph.model import PARAMETER_KINDS, Graph, Group, Shape
@@ -160,19 +161,24 @@ def _group_detail(graph: Graph, id: int, view: str, shapes: str) -> str:
         parts.append(saves)
     if group.packed:
         parts.append("checkpointed")
-    if len(set(group.gradients)) > 1:
-        sizes = [format_number(size) for size in (group.gradients[0], group.gradients[-1])]
-        parts.append(f"rms {sizes[0]} {sparkline(group.gradients)} {sizes[1]}")
-    elif not forward and group.weights is not None:
-        parts.append(f"weights rms {format_number(group.weights)}")
-    if zeros := group.zero_gradients:
-        parts.append(f"{ZERO_SIGN} {plural(zeros, 'gradient')} {'is' if zeros == 1 else 'are'} 0")
+    parts += _group_gradients(group, forward)
     text = " · ".join(part for part in parts if part)
     for less in (saves, shapes):
         if len(text) > LONGEST_GROUP_DETAIL and less:
             parts.remove(less)
             text = " · ".join(part for part in parts if part)
     return text
+
+
+def _group_gradients(group: Group, forward: bool) -> Iterator[str]:
+    """Write the sizes of the gradients of a group, and how many are 0."""
+    if len(set(group.gradients)) > 1:
+        sizes = [format_number(size) for size in (group.gradients[0], group.gradients[-1])]
+        yield f"rms {sizes[0]} {sparkline(group.gradients)} {sizes[1]}"
+    elif not forward and group.weights is not None:
+        yield f"weights rms {format_number(group.weights)}"
+    if zeros := group.zero_gradients:
+        yield f"{ZERO_SIGN} {plural(zeros, 'gradient')} {'is' if zeros == 1 else 'are'} 0"
 
 
 def _op_detail(graph: Graph, id: int) -> str:

@@ -57,6 +57,22 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
     if stacked is not None:
         yield LegendEntry("stack", stacked, "several that are alike")
     yield from (LegendEntry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
+    yield from _of_gradients(picture)
+    if any(box.alert for box in boxes) or any(line.alert for line in lines):
+        yield LegendEntry("box", "alert", "NaN, Inf, or changed after it was saved")
+    if any(box.runs_next for box in boxes):
+        yield LegendEntry("ring", "out", "runs next")
+    marks = set(boxes.column("mark"))
+    chips = (chip.right for chips in boxes.column("chips") for chip in chips)
+    if any(NOT_EQUAL in said for said in (*lines.column("label"), *boxes.column("right"), *chips)):
+        marks.add("changed")
+    for mark, words in _MARKS.items():
+        if mark in marks:
+            yield LegendEntry("mark", mark, f"{SIGNS_OF_MARKS[mark]} {words}")
+
+
+def _of_gradients(picture: Picture) -> Iterator[LegendEntry]:
+    lines = picture.lines
     if any(line.waits for line in lines):
         yield LegendEntry("line", "gradient", "has not flowed yet", waits=True)
     if any(lines.column("undefined")):
@@ -70,17 +86,6 @@ def legend_of(picture: Picture) -> Iterator[LegendEntry]:
             yield LegendEntry("line", "gradient", f"{bar} rms {low} … {high}", shade=number)
     if shows_zeros(picture):
         yield LegendEntry("line", "gradient", f"{ZERO_SIGN} a gradient of 0", shade=ZERO)
-    if any(box.alert for box in boxes) or any(line.alert for line in lines):
-        yield LegendEntry("box", "alert", "NaN, Inf, or changed after it was saved")
-    if any(box.runs_next for box in boxes):
-        yield LegendEntry("ring", "out", "runs next")
-    marks = set(boxes.column("mark"))
-    chips = (chip.right for chips in boxes.column("chips") for chip in chips)
-    if any(NOT_EQUAL in said for said in (*lines.column("label"), *boxes.column("right"), *chips)):
-        marks.add("changed")
-    for mark, words in _MARKS.items():
-        if mark in marks:
-            yield LegendEntry("mark", mark, f"{SIGNS_OF_MARKS[mark]} {words}")
 
 
 def shows_zeros(picture: Picture) -> bool:

@@ -51,19 +51,13 @@ def lines_of(
         flow and one is None and _waits(graph, source, gradients)
         for source, one, flow in zip(sources, stats, flows)
     ]
+    of_saved = functools.partial(_label_of_saved, text, bundles)
     labels = [
-        _label(said, id, one, step, wait)
-        if kind != "saved"
-        else text.label_of_bundle(bundles[id])
-        if id in bundles
-        else text.label(id)
+        of_saved(id) if kind == "saved" else _label(said, id, one, step, wait)
         for id, kind, one, step, wait in zip(ids, kinds, stats, steps, waits)
     ]
     if not (said.edge_undefined or said.edge_hooks or said.edge_others or any(waits)):
-        for parallel in _parallel(said, ids, sources, targets, labels):
-            labels[parallel[-1]] = _label_of_all(said, ids, stats, parallel, gradients)
-            for line in parallel[:-1]:
-                labels[line] = ""
+        _join_parallel(said, ids, sources, targets, stats, labels, gradients)
     if narrow and view == "both":
         labels = [
             label.rpartition(" · ")[2] if flow else label for label, flow in zip(labels, flows)
@@ -72,13 +66,12 @@ def lines_of(
     any_changed = "changed" in saved.states
 
     def tooltip(line: int) -> str:
-        id = ids[line]
-        of_saved = None
+        id, whole = ids[line], None
         if kinds[line] == "saved":
             shortened = "." in graph.edge_labels.get(id, "") and id not in bundles
-            of_saved = text.label(id, whole=True) if shortened else labels[line]
+            whole = text.label(id, whole=True) if shortened else labels[line]
         between = f"{addresses[graph.edge_sources[id]]} → {addresses[graph.edge_targets[id]]}"
-        return line_tooltip(graph, id, between, of_saved, bundles.get(id, ()))
+        return line_tooltip(graph, id, between, whole, bundles.get(id, ()))
 
     return Records(
         Line,
@@ -99,6 +92,26 @@ def lines_of(
         undefined=[id in said.edge_undefined for id in ids],
         hooked=[id in graph.edge_hooks for id in ids],
     )
+
+
+def _label_of_saved(text: SavedText, bundles: Mapping[int, Sequence[int]], id: int) -> str:
+    return text.label_of_bundle(bundles[id]) if id in bundles else text.label(id)
+
+
+def _join_parallel(
+    said: Graph,
+    ids: Sequence[int],
+    sources: Sequence[int],
+    targets: Sequence[int],
+    stats: Sequence[Statistics | None],
+    labels: list[str],
+    gradients: Gradients,
+) -> None:
+    """Give lines that run side by side one label, at the last of them."""
+    for parallel in _parallel(said, ids, sources, targets, labels):
+        labels[parallel[-1]] = _label_of_all(said, ids, stats, parallel, gradients)
+        for line in parallel[:-1]:
+            labels[line] = ""
 
 
 def _bundled(

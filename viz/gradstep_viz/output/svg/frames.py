@@ -228,6 +228,14 @@ def _lanes(
                 yield x
 
 
+def _inside(picture: Picture, layout: Layout, boxes: Set[int]) -> Iterator[float]:
+    """Yield how far to the sides lines between these boxes reach."""
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if line.kind != "saved" and {line.source, line.target} <= boxes:
+            yield route.start[0]
+            yield from (x for segment in route.segments for x in segment[::2])
+
+
 def _free(
     picture: Picture,
     layout: Layout,
@@ -243,11 +251,9 @@ def _free(
     right = max(place.right for place in [*places, *labels]) + SIDE
     top = min(place.y for place in places) - ABOVE
     bottom = max(place.bottom for place in places) + BELOW
-    first, last = min(place.x for place in places), max(place.right for place in places)
-    for line, route in zip(picture.lines, layout.routes, strict=True):
-        if line.kind != "saved" and {line.source, line.target} <= boxes:
-            xs = [route.start[0], *(x for segment in route.segments for x in segment[::2])]
-            first, last = min(first, *xs), max(last, *xs)
+    inside = [*_inside(picture, layout, boxes)]
+    first = min([*(place.x for place in places), *inside])
+    last = max([*(place.right for place in places), *inside])
     left, right = min(left, first - SIDE), max(right, last + SIDE)
     for x in _lanes(picture, layout, boxes, top, bottom):
         if x < first:
