@@ -400,13 +400,15 @@ def _is_scaler(value: Any) -> bool:
 
 
 def _variables_in(namespaces: Iterable[Mapping[str, Any]]) -> list[tuple[str, Any]]:
-    """Return the variables that may hold a tensor."""
-    return [
+    """Return the variables that may hold a tensor; a module that is ``self`` in a method comes
+    last, as ``self`` is another one in the next method."""
+    variables = [
         (name, value)
         for namespace in namespaces
         for name, value in list(namespace.items())
         if isinstance(name, str) and not name.startswith("__") and type(value) not in _BARE
     ]
+    return sorted(variables, key=lambda each: each[0] == "self" and is_module(each[1]))
 
 
 def _kept_by(name: str, value: Any) -> Named:

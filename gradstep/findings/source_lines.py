@@ -47,6 +47,15 @@ def calls_of(method: str, file: str, name: str = "") -> list[Source]:
 
 
 @lru_cache(maxsize=64)
+def as_written(name: str, file: str) -> str:
+    """Return what the lines of ``file`` call an attribute: in methods, ``self.state`` is what is
+    ``net.state`` elsewhere."""
+    _, _, path = name.partition(".")
+    written = {ast.unparse(node) for node in _nodes(file) if isinstance(node, ast.Attribute)}
+    return f"self.{path}" if name not in written and f"self.{path}" in written else name
+
+
+@lru_cache(maxsize=64)
 def assigned_from_itself(name: str, file: str) -> list[Source]:
     """Return the lines of ``file`` that make a new ``name`` from the old one."""
     lines = []

@@ -20,6 +20,9 @@ from gradstep.records import BackwardCall
 
 COPIED: Final = 1 << 30
 """Bytes of leaves that are copied, to tell what changes them from one call to the next."""
+_ALIKE: Final = 8
+"""Parameters that have one name at the same time, as ``self.weight`` in methods of several modules;
+of more, the last ones are taken for one."""
 
 
 class _Known(NamedTuple):
@@ -55,7 +58,7 @@ class LeafWatch:
         self._sink = sink
         self._room = room
         self._known: dict[int, _Known] = {}
-        self._leaves: dict[tuple[Any, ...], Leaf] = {}
+        self._leaves: dict[tuple[Any, ...], tuple[Leaf, ref[Any]]] = {}
         self._copies: dict[int, tuple[ref[Any], Any]] = {}
         self._copied = 0
         self._training = Training()
@@ -212,18 +215,24 @@ class LeafWatch:
 
     def _leaf(self, engine: Engine, tensor: Any, name: str, module: str, is_gathered: bool) -> Leaf:
         known = self._of(tensor)
-        if known is not None and known.leaf.name == name:
-            return known.leaf
+        if known is not None and not known.leaf.name.startswith(UNNAMED):
+            return known.leaf  # another function may call it something else
         (seen,) = engine.reading.tensors([tensor])
+        shape, dtype = seen._shape, seen.dtype.name
         is_part = is_gathered or _numbers(engine).part(tensor) is not None
-        key = (name, seen._shape, seen.dtype.name, module, is_part)
-        leaf = self._leaves.get(key)
-        if leaf is None:
-            number = len(self._leaves)
-            shape, dtype = seen._shape, seen.dtype.name
-            leaf = Leaf(number, name, shape, dtype, seen.is_parameter, module, is_part)
-            self._leaves[key] = leaf
-            self._sink.add_leaf(leaf)
+        for number in range(1, _ALIKE + 1):
+            named = name if number == 1 else f"{name} ({number})"
+            key = (named, shape, dtype, module, is_part)
+            if key not in self._leaves:
+                leaf = Leaf(
+                    len(self._leaves), named, shape, dtype, seen.is_parameter, module, is_part
+                )
+                self._sink.add_leaf(leaf)
+                break
+            leaf, holder = self._leaves[key]
+            if not module or holder() is None or holder() is tensor:
+                break
+        self._leaves[key] = leaf, ref(tensor)
         return leaf
 
     def _moved(self, engine: Engine, tensors: Sequence[Any]) -> list[float | None]:

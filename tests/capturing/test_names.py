@@ -51,6 +51,25 @@ def test_what_a_trainer_keeps_has_its_name() -> None:
     assert "self.model" in names.modules
 
 
+def test_a_module_is_not_called_self_where_it_has_another_name() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fc = torch.nn.Linear(2, 1)
+            self.optimizer = torch.optim.SGD(self.parameters(), lr=1.0)
+
+        def learn(self) -> Names:
+            return caller_names()
+
+    actor, critic = Net(), Net()
+    for names in (actor.learn(), critic.learn()):
+        assert names.of(actor.fc.weight) == "actor.fc.weight"
+        assert names.of(critic.fc.weight) == "critic.fc.weight"
+        assert [*names.optimizers] == ["actor.optimizer", "critic.optimizer"]
+    names = Net().learn()
+    assert [*names.optimizers] == ["actor.optimizer", "critic.optimizer", "self.optimizer"]
+
+
 def test_names_of_the_program_come_before_those_of_a_library() -> None:
     source = "def fit(m, call):\n    hidden = call.hidden\n    return run(m, call)\n"
     source += "def run(inner, call):\n    return call(inner)\n"

@@ -57,6 +57,34 @@ def test_what_is_known_of_leaves_and_of_calls(torch: Any, tmp_path: Path) -> Non
         assert run.header.engines.keys() == {torch.__name__}
 
 
+def test_a_leaf_is_one_tensor_whatever_functions_call_it(torch: Any, tmp_path: Path) -> None:
+    def learn(net: Any, sgd: Any) -> None:
+        sgd.zero_grad()
+        net(torch.ones(4, 3)).sum().backward()
+        sgd.step()
+
+    def step(pair: Any) -> None:
+        learn(*pair)
+
+    def pair() -> Any:
+        net = torch.nn.Linear(3, 2)
+        return net, torch.optim.SGD(net.parameters(), lr=0.1)
+
+    path, pairs = tmp_path / "run.gsr", [pair(), pair()]
+    with gradstep.record(path, budget=None):
+        for _ in range(3):
+            for each in pairs:
+                step(each)
+    with FileRun(path) as run:
+        names = {leaf.name: leaf.number for leaf in run.leaves}
+        assert len(names) == 4
+        for number in names.values():
+            seen = [facts.update_rms for _, facts in run.over_calls(number)]
+            assert len(seen) == 3
+            assert all(seen[1:])  # of a step of its own
+        assert {facts.optimizer for call in run.indices for facts in run.of_leaves(call)} != {""}
+
+
 def test_what_has_changed_a_leaf_is_known_to_the_bit(torch: Any, tmp_path: Path) -> None:
     path = tmp_path / "run.gsr"
     plain = torch.zeros(2, 2, requires_grad=True)

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from gradstep.findings.facts import Fact
 from gradstep.findings.finding import Fix, Reason
 from gradstep.findings.fixes import Line
-from gradstep.findings.source_lines import assigned_from_itself, begins_as_none, head_of_loop
+from gradstep.findings.source_lines import (
+    as_written,
+    assigned_from_itself,
+    begins_as_none,
+    head_of_loop,
+)
 from gradstep.graph.model import Source
 from gradstep.recording.look import Look
 
@@ -60,8 +65,9 @@ class CarriedStates(Fact):
         for tensor in names.tensors():
             if id(tensor) not in own and tensor.requires_grad and not tensor.is_leaf:
                 name = names.of(tensor).partition("[")[0]
-                lines = assigned_from_itself(name, look.line.file)
+                written = as_written(name, look.line.file)
+                lines = assigned_from_itself(written, look.line.file)
                 if lines:
                     self.states[name] = Carried(
-                        name, names.has_elements(name), look.line, source=lines[0]
+                        written, names.has_elements(name), look.line, source=lines[0]
                     )

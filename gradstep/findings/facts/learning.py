@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import ne
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from gradstep.capturing.names import Names
 from gradstep.contract.lookup import is_tensor
 from gradstep.findings.facts import Fact, Facts, Graphs
+from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Reason
 from gradstep.findings.source_lines import calls_of
 from gradstep.graph.model import Source
@@ -80,14 +82,28 @@ class Learning(Fact):
         known = self._leaves.get(id(leaf))
         return known is not None and known() is leaf
 
-    def lost(self) -> dict[str, list[Trained]]:
-        """Return the leaves that an optimizer has and no call came to, by its name."""
+    def lost(self, facts: Facts) -> dict[str, list[Trained]]:
+        """Return the leaves that an optimizer has and no call came to, by its name; but for those
+        of a copy whose optimizer never steps, as a target network may have one all the same."""
+        stepping = facts[Happened].stepping()
         lost: dict[str, list[Trained]] = {}
         for trained in self.trained.values():
             leaf = trained.leaf
-            if trained.name not in self.reached and (leaf is None or leaf.grad is None):
+            if trained.name in self.reached or (leaf is not None and leaf.grad is not None):
+                continue
+            may_step = not stepping or trained.optimizer in stepping
+            if may_step or not self.is_of_copy(trained.name):
                 lost.setdefault(trained.optimizer, []).append(trained)
         return lost
+
+    def is_of_copy(self, name: str) -> bool:
+        """Return whether a leaf has the name of one that the calls came to, but for one part."""
+        parts = name.split(".")
+        reached = (other.split(".") for other in self.reached)
+        return any(
+            len(other) == len(parts) and sum(map(ne, other, parts)) == 1 and other[-1] == parts[-1]
+            for other in reached
+        )
 
     def waits(self, facts: Facts) -> bool:
         """Return whether the steps of some optimizers may come after the end of the run."""
@@ -130,7 +146,7 @@ def confirmed(reason: Reason, facts: Facts, *, is_of_run: bool = False) -> Reaso
     learning = facts[Learning]
     if not reason.leaves:
         return reason
-    lost = {leaf.name: by for by, leaves in learning.lost().items() for leaf in leaves}
+    lost = {leaf.name: by for by, leaves in learning.lost(facts).items() for leaf in leaves}
     never = [name for name in reason.leaves if name not in learning.reached]
     learn = [name for name in never if name in lost and facts.is_complete and not is_of_run]
     if learn and not learning.waits(facts) and _is_of_step(reason, facts, lost[learn[0]]):

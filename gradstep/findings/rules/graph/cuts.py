@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from linecache import getline
-from operator import ne
 from typing import Any, ClassVar, Final
 
 from gradstep.capturing.statement import comparison_at, nodes_on
@@ -25,6 +24,7 @@ from gradstep.contract.op_records import (
     Cut as CutRecord,
 )
 from gradstep.findings.facts import Facts, Forward
+from gradstep.findings.facts.happened import Happened
 from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import ByInputs, Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -510,17 +510,9 @@ def _in_run(reason: Reason, facts: Facts) -> Reason:
 
 
 def _is_of_copy(reason: Reason, facts: Facts) -> bool:
-    """Return whether the leaves are those of a copy of what learns, as a target network is: each
-    has the name of one that the calls came to, but for one part."""
-    reached = [name.split(".") for name in facts[Learning].reached]
+    """Return whether the leaves are those of a copy of what learns, as a target network is."""
     changes = any(seen.facts.update_rms for one in histories(facts.run) for seen in one.seen)
-    return changes and all(
-        any(
-            len(other) == len(parts) and sum(map(ne, other, parts)) == 1 and other[-1] == parts[-1]
-            for other in reached
-        )
-        for parts in (name.split(".") for name in reason.leaves)
-    )
+    return changes and all(map(facts[Learning].is_of_copy, reason.leaves))
 
 
 RULES: Final = (
@@ -535,5 +527,5 @@ RULES: Final = (
         "Without create_graph=True, the result of autograd.grad() has no graph.",
         "(g,) = torch.autograd.grad(f, x)", "(g,) = torch.autograd.grad(f, x, create_graph=True)",
         "When the gradient should be a constant, as in first-order MAML.",
-    ), needs=(Forward, Learning, ByInputs), in_run=_in_run),
+    ), needs=(Forward, Learning, ByInputs), uses=(Happened,), in_run=_in_run),
 )  # fmt: skip

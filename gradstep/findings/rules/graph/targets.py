@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from linecache import getline
 from typing import Final
 
 from gradstep.capturing.statement import nodes_on, operands_of
 from gradstep.contract.op_records import OpRecord, Record
-from gradstep.findings.facts import Forward
+from gradstep.findings.facts import Facts, Forward
+from gradstep.findings.facts.happened import Happened
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import detached
 from gradstep.findings.rules.graph.subject import Subject
@@ -54,6 +55,7 @@ class LearningWeight(Reason):
     """What weighs the logarithm of a probability learns, too."""
 
     code = "target-graph"
+    is_open = True
     blames_line = True
     keeps_loss = True
     helps = "detach() the weight"
@@ -66,7 +68,7 @@ class LearningWeight(Reason):
         )
 
     def fix(self) -> tuple[Fix, ...]:
-        return detached(self.source, _weights(self.source).__contains__)
+        return detached(self.source, [operand for _, operand in _weights(self.source)].__contains__)
 
 
 @dataclass(frozen=True)
@@ -123,22 +125,31 @@ def find_weighted_log_probs(subject: Subject) -> Iterator[Reason]:
         given = [origin[0] for origin in record.inputs if isinstance(origin, tuple)]
         if len(given) != 2 or not all(value.requires_grad for value in given):
             continue
-        leaves = [learning_leaves(value) for value in given]
-        operands = _weights(record.source)
-        if leaves[0] & leaves[1] or len(operands) != 1:
+        sides = [learning_leaves(value) for value in given]
+        weights = _weights(record.source)
+        if sides[0] & sides[1] or len(weights) != 1:
             continue
-        yield LearningWeight(ast.unparse(operands[0]), source=record.source)
+        ((nr, weight),) = weights
+        leaves = [subject.names.of(leaf.tensor()) for leaf in sides[nr]]
+        names = tuple(sorted(filter(None, leaves)))
+        yield LearningWeight(ast.unparse(weight), leaves=names, source=record.source)
         return
 
 
-def _weights(at: Source | None) -> list[ast.expr]:
-    """Return what a line multiplies by that is no logarithm of a probability."""
+def _weights(at: Source | None) -> list[tuple[int, ast.expr]]:
+    """Return what a line multiplies by that is no logarithm of a probability: which operand."""
     return [
-        operand
+        (nr, operand)
         for node in (nodes_on(at) if at is not None else ())
-        for operand in operands_of(node, "mul") or ()
+        for nr, operand in enumerate(operands_of(node, "mul") or ())
         if "log_prob" not in ast.unparse(operand)
     ]
+
+
+def _in_run(reason: Reason, facts: Facts) -> Reason:
+    """Return what a run makes of it: a gradient that no step uses does no harm."""
+    is_wasted = isinstance(reason, LearningWeight) and facts[Happened].wastes(reason.leaves)
+    return replace(reason, is_note=True) if is_wasted else reason
 
 
 def _behind(value: object) -> tuple[OpRecord, ...]:
@@ -205,7 +216,7 @@ RULES: Final = (
         "F.mse_loss(q, r + net(s2).max(1).values)",
         "F.mse_loss(q, r + net(s2).max(1).values.detach())",
         "When other terms of the loss keep the outputs apart.",
-    ), needs=(Forward,)),
+    ), needs=(Forward,), uses=(Happened,), in_run=_in_run),
     Rule(find_weighted_log_probs, needs=(Forward,), code="target-graph"),
     Rule(find_own_predictions, Meaning(
         "own-target", "warning", "a network is taught its own predictions",

@@ -54,7 +54,7 @@ def _is_number(record: OpRecord) -> bool:
     return bool(record.shapes) and all(size == 1 for size in record.shapes[0])
 
 
-def learning_leaves(record: Record) -> set[Record]:
+def learning_leaves(record: Record) -> set[LeafRecord]:
     """Return the leaves to which a gradient flows back from a record."""
     return {maker for maker in _learning(record) if isinstance(maker, LeafRecord)}
 

@@ -11,7 +11,7 @@ from gradstep.findings.facts import Facts
 from gradstep.findings.facts.history import History, Seen, histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line
-from gradstep.findings.source_lines import calls_of
+from gradstep.findings.source_lines import as_written, calls_of
 
 _TIMES = 2
 _STEPS = 4
@@ -37,7 +37,8 @@ class UsedAgain(Reason):
         return f"call {self.optimizer}.zero_grad() before this backward()"
 
     def fix(self) -> tuple[Fix, ...]:
-        return Line(self.source).replaced(f"{self.optimizer}.zero_grad()\n{{line}}")
+        name = "" if self.source is None else as_written(self.optimizer, self.source.file)
+        return Line(self.source).replaced(f"{name}.zero_grad()\n{{line}}")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from gradstep.contract.lookup import is_tensor
 from gradstep.findings.facts import Fact, Facts
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, detached_in
-from gradstep.findings.source_lines import assigned_from_itself, calls_of
+from gradstep.findings.source_lines import as_written, assigned_from_itself, calls_of
 from gradstep.recording.look import Look
 
 _LONG: Final = 10_000
@@ -53,9 +53,9 @@ class Chains(Fact):
     def closely(self, look: Look) -> None:
         engine, names = look.engine, look.names
         for tensor in names.tensors():
-            name = names.of(tensor)
             if look.line is None or not engine.reading.owns(tensor) or tensor.is_leaf:
                 continue
+            name = as_written(names.of(tensor), look.line.file)
             if tensor.requires_grad and assigned_from_itself(name, look.line.file):
                 counts = self.sizes.setdefault(name, [])
                 if len(counts) <= _KEPT and not (counts and counts[-1] > _LONG):

@@ -8,6 +8,7 @@ from linecache import getline
 from typing import Final
 
 from gradstep.findings.facts import Facts, Forward, Objects
+from gradstep.findings.facts.happened import Happened
 from gradstep.findings.facts.history import histories
 from gradstep.findings.facts.learning import Learning, confirmed
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
@@ -83,7 +84,7 @@ def never_reached(facts: Facts) -> Iterator[Reason]:
     )
     is_note = learning.waits(facts) or not knows_all
     cause = _likely(facts)
-    for optimizer, lost in learning.lost().items():
+    for optimizer, lost in learning.lost(facts).items():
         names = [leaf.name for leaf in lost]
         lines = assigned(optimizer, facts.file)
         source = (cause and cause.source) or (lines[0] if lines else facts.line)
@@ -154,6 +155,6 @@ RULES: Final = (
         "first two: they never change.",
         "action = Normal(mean, 1).sample()", "action = Normal(mean, 1).rsample()",
         "When you need them later. If it is only a part of the optimizer's leaves, it is a note.",
-    ), needs=(Learning,), in_run=_in_run),
+    ), needs=(Learning,), uses=(Happened,), in_run=_in_run),
     Rule(frozen, needs=(Objects, Learning), code="unreached"),
 )  # fmt: skip

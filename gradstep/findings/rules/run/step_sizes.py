@@ -17,7 +17,7 @@ from gradstep.findings.facts import Facts, Objects
 from gradstep.findings.facts.history import History, histories
 from gradstep.findings.finding import Fix, Meaning, Reason, Rule
 from gradstep.findings.fixes import Line, called, example, with_argument
-from gradstep.findings.source_lines import assigned, calls_of, scaled_grads, schedulers
+from gradstep.findings.source_lines import as_written, assigned, calls_of, scaled_grads, schedulers
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_number
 
@@ -121,9 +121,10 @@ class ClippedScaled(Reason):
         return "divide the gradients by the scale before you clip them"
 
     def fix(self) -> tuple[Fix, ...]:
-        if not self.has_scaler:
+        if not self.has_scaler or self.source is None:
             return ()
-        return Line(self.source).replaced(f"scaler.unscale_({self.optimizer})\n{{line}}")
+        name = as_written(self.optimizer, self.source.file)
+        return Line(self.source).replaced(f"scaler.unscale_({name})\n{{line}}")
 
 
 @dataclass(frozen=True)

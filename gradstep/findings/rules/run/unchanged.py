@@ -17,6 +17,7 @@ from gradstep.findings.fixes import Line
 from gradstep.findings.hindrances import Hindrance, LostInRounding, ZeroRate, hindrance
 from gradstep.findings.rules.run.step_sizes import Schedule, slow_optimizers
 from gradstep.findings.source_lines import (
+    as_written,
     assigned,
     calls_of,
     measures_gradients,
@@ -104,7 +105,8 @@ class NeverSteps(Reason):
         return f"call {self.optimizer}.step() after backward()"
 
     def fix(self) -> tuple[Fix, ...]:
-        return Line(self.call).replaced(f"{{line}}\n{self.optimizer}.step()")
+        name = as_written(self.optimizer, self.call.file)
+        return Line(self.call).replaced(f"{{line}}\n{name}.step()")
 
 
 @dataclass(frozen=True)
