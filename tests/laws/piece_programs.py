@@ -267,7 +267,8 @@ def difference(plain: Ended, ours: Ended, command: list[str], stderr: str) -> st
             for each in (plain, ours)
         )
     told = ours.told
-    if ends and command[0] == "check":  # to find where a NaN began, the last call ran once more
+    ran_again = command[0] == "check" or " ran twice, " in stderr
+    if ends and ran_again:  # to find where a NaN began, the last call ran once more
         at = next((at for at, lines in enumerate(zip(plain.told, told)) if len({*lines}) > 1), 0)
         told = told[:at] if at and {*told[at:]} <= {*told[:at]} else told
     if ends and "errors.ScriptDone" in stderr:  # what ends it was raised in a finalizer, and lost

@@ -993,8 +993,7 @@ $new = torch.stack([row * number for number, row in enumerate($v, 1)])
 empty$k = $v[:0]
 $new = $v + empty$k.sum() + torch.cat([$u, empty$k])
 #: one element
-one$k = $v.mean()
-$new = one$k * $u
+$new = $v.mean() * $u
 #: integers
 $new = $v * torch.arange(3) + torch.tensor([True, False, True])
 #: to another memory format
