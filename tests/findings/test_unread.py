@@ -196,7 +196,9 @@ def test_what_may_be_read_is_not_told(case: str) -> None:
 
 
 def test_labels_that_a_loop_does_not_need_are_a_note() -> None:
-    (found,) = unread_of("train.py", ast.parse("for image, label in loader:\n    net(image)"))
+    (found,) = unread_of(
+        "train.py", ast.parse("for image, label in loader:\n    net(image).sum().backward()")
+    )
     assert (found.name, found.is_note) == ("label", True)
 
 
