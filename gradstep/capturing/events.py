@@ -12,10 +12,12 @@ from weakref import ref
 
 from gradstep.capturing.frames import user_source
 from gradstep.contract.events import (
+    Called,
     Cleared,
     Clipped,
     Entry,
     Events,
+    Extent,
     Leaves,
     Loaded,
     Restored,
@@ -24,7 +26,7 @@ from gradstep.contract.events import (
     Stepped,
     noted,
 )
-from gradstep.contract.lookup import is_tensor
+from gradstep.contract.lookup import is_tensor, numbers_of
 from gradstep.contract.parameters import named_buffers, named_parameters
 from gradstep.guest.fence import attribute_of, variables_in, within_fence
 from gradstep.guest.replaced import replaced
@@ -78,6 +80,29 @@ def note_step(library: Library, events: Events, optimizer: Any) -> None:
             source=user_source(sys._getframe(1)), leaves=events.same(_with_gradient(groups)),
             rates=_rates(groups),
         )  # fmt: skip
+
+
+def note_call(module: Any, given: Any, *, has_gradients: bool, frame: Any) -> None:
+    """Note that a module, which is in no other, is called with its first argument, where calls are
+    noted, and it is one of few that are."""
+    events = noted.get()
+    if events is None:
+        return
+    is_training = attribute_of(module, "training") is True
+    if events.is_one_of_few((id(module), is_training, has_gradients)):
+        events.add(
+            Called, **_about(module, frame), is_training=is_training, has_gradients=has_gradients,
+            given=_extent(given),
+        )  # fmt: skip
+
+
+def _extent(given: Any) -> Extent | None:
+    if not is_tensor(given) or "float" not in str(given.dtype) or not given.numel():
+        return None
+    known = numbers_of(given).statistics(given)
+    if known is None or known.trouble or known.size == 0:
+        return None
+    return Extent(tuple(given.shape), known.minimum, known.maximum, known.rms)
 
 
 def _rates(groups: Iterable[Mapping[str, Any]]) -> tuple[float, ...]:

@@ -8,7 +8,8 @@ objects there are weak references, and of tensors only identities.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from gradstep.contract.tracing import following
 from gradstep.graph.model import Source
 from gradstep.guest.fence import fenced_context
 
+_FIRST: Final = 4
 MOST: Final = 20_000
 """Events of a kind that are remembered, the first ones."""
 _E = TypeVar("_E", bound="Event")
@@ -127,8 +129,28 @@ class StateTaken(Event):
     state: Identity
 
 
+class Extent(NamedTuple):
+    """The shape of a tensor, and how far its numbers go."""
+
+    shape: tuple[int, ...]
+    smallest: float
+    largest: float
+    rms: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Called(Event):
+    """A module is called, in training mode or not, with gradients or not: the first of its
+    arguments, None where that is not of floating point. Of calls that are alike in this the first
+    ones are noted, and then ever fewer."""
+
+    is_training: bool
+    has_gradients: bool
+    given: Extent | None
+
+
 KINDS: Final[tuple[type[Event], ...]] = (
-    Passed, Stepped, Cleared, Clipped, Scheduled, Loaded, Restored, StateTaken
+    Passed, Stepped, Cleared, Clipped, Scheduled, Loaded, Restored, StateTaken, Called
 )  # fmt: skip
 
 
@@ -140,6 +162,7 @@ class Events:
         self._sets: dict[Leaves, Leaves] = {}
         self._next = 0
         self._names: dict[int, tuple[Thing, str]] = {}
+        self._counts: Counter[Hashable] = Counter()
         self.leaves: dict[int, str] = {}
         """What the program calls leaves, by identity."""
 
@@ -153,6 +176,12 @@ class Events:
         events = self._events.setdefault(type(event), [])
         if len(events) < MOST:
             events.append(event)
+
+    def is_one_of_few(self, key: Hashable) -> bool:
+        """Return whether what has this key is to be noted: the first ones, and then those whose
+        number is a power of two."""
+        self._counts[key] = count = self._counts[key] + 1
+        return count <= _FIRST or not count & (count - 1)
 
     def same(self, leaves: Leaves) -> Leaves:
         """Return the set that is equal, of those that are kept."""

@@ -52,6 +52,18 @@ PROGRAMS = {
         HEALTHY.replace("nn.Sequential(nn", "nn.Sequential(*[nn.Linear(4, 4)] * 2, nn"),
         "all of its items are that layer",
     ),
+    "setting": (
+        HEALTHY.replace("Dropout(0.2)", "Dropout(0.9)"),
+        "p=0.9 of net.2 (Dropout) is the share that is dropped",
+    ),
+    "padding-counted": (
+        START.replace("nn.Linear(6, 1)", "nn.Linear(6, 5)").replace(
+            "y = x[:, :1]",
+            "y = torch.tensor([[1, 2, 3, 4], [3, 0, 0, 0], [2, 4, 0, 0], [1, 3, 2, 0]])",
+        )
+        + LOOP.replace("(net(x) - y).square().mean()", "nn.CrossEntropyLoss()(net(x), y.view(-1))"),
+        "38% of the targets y are 0, which only fills up rows of different length",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

@@ -29,8 +29,10 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils.hooks import RemovableHandle
 
+from gradstep.capturing.events import note_call
 from gradstep.capturing.frames import outermost_of, user_frame, user_source
 from gradstep.capturing.rounds import Rounds
+from gradstep.contract.events import noted
 from gradstep.contract.loops import LoopRound
 from gradstep.contract.module_paths import (
     OUTSIDE,
@@ -707,6 +709,12 @@ class Modules:
         if self._scope.at.paths is None:
             self._origins.modules.note(module)
             self._origins.note_given(module, given, named)
+            if noted.get() is not None:
+                with unobserved():
+                    note_call(
+                        module, given[0] if given else None,
+                        has_gradients=torch_c.is_grad_enabled(), frame=sys._getframe(3),
+                    )  # fmt: skip
 
     @contextmanager
     def named(self, name: str) -> Iterator[None]:
