@@ -64,6 +64,11 @@ PROGRAMS = {
         + LOOP.replace("(net(x) - y).square().mean()", "nn.CrossEntropyLoss()(net(x), y.view(-1))"),
         "38% of the targets y are 0, which only fills up rows of different length",
     ),
+    "same-noise": (
+        HEALTHY.replace("for step", "noise = torch.randn(16, 4)\nfor step")
+        .replace("net(x)", "net(x + noise)"),
+        "drawn once, before them",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

@@ -162,6 +162,8 @@ def _is_copy(look: Look, given: Origin, target: Origin, at: Places) -> bool:
         return False
     first = np.asarray(numbers.reshape(len(at), -1)[np.arange(len(at)), at], np.float64)
     other = np.asarray(wanted.reshape(len(at), -1)[:, 0], np.float64)
+    if numbers.dtype.kind in "iu" and wanted.dtype.kind in "iu":
+        return False  # to recall one of several tokens is a task
     if not (first.std() > 0 and other.std() > 0):
         return False
     return bool(abs(np.corrcoef(first, other)[0, 1]) > _ALIKE)
