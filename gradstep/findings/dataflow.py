@@ -57,6 +57,60 @@ def unread_at_top(tree: ast.Module) -> Iterator[Unread]:
         yield from flow.found
 
 
+class Overwritten(NamedTuple):
+    """A variable that each round of a loop assigns anew, that no round reads, and that is read
+    behind the loop; it ``began`` as a sum does, or the round calls what the loop goes through."""
+
+    name: str
+    line: int
+    loop: int
+    began: int
+
+
+def overwritten_in(body: Sequence[ast.stmt]) -> Iterator[Overwritten]:
+    """Yield what the loops of a block, and those in it, overwrite in each round."""
+    for at, loop in enumerate(body):
+        inner = [] if isinstance(loop, Function | ast.ClassDef) else ast.iter_fields(loop)
+        for _, value in inner:
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                yield from overwritten_in(value)
+        if not isinstance(loop, ast.For) or any(
+            isinstance(part, ast.Break | ast.Return) for part in ast.walk(loop)
+        ):
+            continue
+        read = set().union(*map(_read, loop.body))
+        later = set().union(*map(_read, body[at + 1 :])) if body[at + 1 :] else set()
+        begun = {name: line for each in body[:at] for name, line in _sums(each)}
+        varying = _stored(loop.target)
+        for statement in loop.body:
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    calls_it = isinstance(value, ast.Call) and _is_one_of(value.func, varying)
+                    is_lost = name in later - read and (name in begun or calls_it)
+                    if is_lost and _read(value) & (varying | _assigned(loop.body)):
+                        yield Overwritten(name, statement.lineno, loop.lineno, begun.get(name, 0))
+
+
+def _sums(statement: ast.stmt) -> Iterator[tuple[str, int]]:
+    """Yield the variables that a statement sets to 0, as where a sum begins."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=0 | 0.0)):
+            yield name, statement.lineno
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.Call(func=ast.Name(id="zeros") | ast.Attribute(attr="zeros" | "zeros_like")),
+        ):
+            yield name, statement.lineno
+
+
+def _is_one_of(function: ast.expr, names: set[str]) -> bool:
+    return isinstance(function, ast.Name) and function.id in names
+
+
+def _assigned(body: Sequence[ast.stmt]) -> set[str]:
+    return set().union(*map(_stored, body))
+
+
 class _Flow:
     """Goes backward through statements, with the names that are read later.
 

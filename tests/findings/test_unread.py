@@ -99,6 +99,28 @@ TOLD = {
             ("self.temperature", "setting", 8), ("self.drop", "made", 9),
         },
     ),
+    "a sum of which only the last term is left": (
+        """
+        class Flow(nn.Module):
+            def forward(self, x):
+                log_det = torch.zeros(len(x))
+                for layer in self.layers:
+                    x, change = layer(x)
+                    log_det = change.sum(1)
+                return x, log_det
+        """,
+        {("log_det", "last", 7)},
+    ),
+    "layers that all get the same input": (
+        """
+        class Net(nn.Module):
+            def forward(self, x):
+                for layer in self.layers:
+                    h = layer(x)
+                return h
+        """,
+        {("h", "last", 5)},
+    ),
     "a function that updates": (
         """
         class Teacher(nn.Module):
@@ -120,6 +142,19 @@ SILENT = {
             for step in range(n):
                 state = torch.tanh(state * 2)
             return state
+        """,
+    "what a loop leaves behind": """
+        def run(loader):
+            for x in loader:
+                last = net(x)
+            return last
+        """,
+    "a sum": """
+        def run(loader):
+            total = 0
+            for x in loader:
+                total = total + net(x)
+            return total
         """,
     "what is read before a break": """
         def run(loader):

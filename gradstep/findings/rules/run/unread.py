@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from gradstep.findings.dataflow import Unread, unread_at_top, unread_in
+from gradstep.findings.dataflow import Unread, overwritten_in, unread_at_top, unread_in
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.program import Defined, Files, functions_of, name_of, names_read
 from gradstep.findings.finding import Meaning, Reason, Rule
@@ -18,7 +18,7 @@ from gradstep.graph.model import Source
 from gradstep.guest.cells import is_cell
 from gradstep.text import listed
 
-How = Literal["computed", "argument", "field", "round", "setting", "made", "function"]
+How = Literal["computed", "argument", "field", "round", "setting", "made", "function", "last"]
 _ACTING: Final = frozenset([
     "acquire", "add", "add_module", "append", "apply", "backward", "clear", "close", "collect",
     "compile", "copy", "cpu", "cuda", "eval", "exec", "extend", "fit", "getLogger", "init", "input",
@@ -63,7 +63,6 @@ class NeverRead(Reason):
     is what it is an argument, or a field, of, or its class."""
 
     code = "unread"
-    other_is = "assigned again at"
     name: str
     how: How
     owner: str = ""
@@ -89,6 +88,11 @@ class NeverRead(Reason):
                 )
             case "setting":
                 return f"no line reads {self.name}: this number has no effect"
+            case "last":
+                return (
+                    f"each round of the loop assigns {self.name} anew, and none reads it: what is "
+                    "read behind the loop is that of the last round only"
+                )
             case "function":
                 return f"no line calls {self.name}(): what it changes stays as it was"
             case "made":
@@ -120,6 +124,10 @@ def unread_of(
         found = None if each.name in elsewhere else program.value(each, is_top=True)
         if found is not None:
             yield found.at(file, each)
+    for body in [tree.body, *(defined.node.body for defined in functions_of(tree))]:
+        for lost in overwritten_in(body):
+            began = Source(file, lost.began) if lost.began else None
+            yield _Found(lost.name, "last").on(Source(file, lost.line), began)
     for defined in functions_of(tree):
         if program.is_forgotten(defined):
             yield _Found(defined.node.name, "function").on(Source(file, defined.node.lineno))
