@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from gradstep.contract.module_paths import joined, named_modules
 from gradstep.findings.facts import Fact, Facts, Objects
@@ -18,6 +18,9 @@ from gradstep.guest.fence import attribute_of
 from gradstep.recording.look import Look
 
 
+Means = Literal["dropped", "all", "hides", "slope", "smooth", "forgets", "damps", "grows"]
+
+
 class Usual(NamedTuple):
     """What is usual: the classes and the name of a setting, whether a number is strange there, what
     the number means, and what is usual in its place."""
@@ -25,7 +28,7 @@ class Usual(NamedTuple):
     kinds: tuple[str, ...]
     setting: str
     is_strange: Callable[[float], bool]
-    means: str
+    means: Means
     usual: str
 
 
@@ -33,43 +36,16 @@ _DROPOUTS: Final = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDrop
 _NORMS: Final = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LayerNorm", "GroupNorm", "RMSNorm")
 _ADAMS: Final = ("Adam", "AdamW", "NAdam", "RAdam", "Adamax")
 USUAL: Final = (
-    Usual(
-        _DROPOUTS, "p", lambda p: 0.8 <= p < 1,
-        "is the share that is dropped, not the share that is kept", "0.1 to 0.5",
-    ),
-    Usual(_DROPOUTS, "p", lambda p: p == 1, "drops everything", "0.1 to 0.5"),
-    Usual(
-        _NORMS, "eps", lambda eps: eps >= 0.1,
-        "is added to the variance, and hides that of small numbers", "1e-05",
-    ),
-    Usual(
-        ("LeakyReLU",), "negative_slope", lambda slope: slope >= 1 or slope < 0,
-        "is what a negative number is multiplied by: this is no LeakyReLU", "0.01 to 0.2",
-    ),
-    Usual(
-        ("CrossEntropyLoss",), "label_smoothing", lambda share: share >= 0.5,
-        "is the share of each target that goes to all classes alike", "0.1",
-    ),
-    Usual(
-        _ADAMS, "betas[1]", lambda beta: beta < 0.5,
-        "is the share of the old mean of squares that a step keeps: the size of a step is that of "
-        "the last gradient", "0.999",
-    ),
-    Usual(
-        _ADAMS, "eps", lambda eps: eps >= 0.1,
-        "is added to the size of gradients, by which a step divides: with gradients smaller than "
-        "that, it is a small plain step", "1e-08",
-    ),
-    Usual(
-        ("SGD", "RMSprop"), "momentum", lambda share: share >= 1 or share < 0,
-        "is the share of the last step that is added to the next one: steps grow without end",
-        "0.9",
-    ),
-    Usual(
-        ("RMSprop",), "alpha", lambda share: share < 0.5,
-        "is the share of the old mean of squares that a step keeps", "0.99",
-    ),
-)  # fmt: skip
+    Usual(_DROPOUTS, "p", lambda p: 0.8 <= p < 1, "dropped", "0.1 to 0.5"),
+    Usual(_DROPOUTS, "p", lambda p: p == 1, "all", "0.1 to 0.5"),
+    Usual(_NORMS, "eps", lambda eps: eps >= 0.1, "hides", "1e-05"),
+    Usual(("LeakyReLU",), "negative_slope", lambda slope: not 0 <= slope < 1, "slope", "0.01"),
+    Usual(("CrossEntropyLoss",), "label_smoothing", lambda share: share >= 0.5, "smooth", "0.1"),
+    Usual(_ADAMS, "betas[1]", lambda share: share < 0.5, "forgets", "0.999"),
+    Usual(_ADAMS, "eps", lambda eps: eps >= 0.1, "damps", "1e-08"),
+    Usual(("SGD", "RMSprop"), "momentum", lambda share: not 0 <= share < 1, "grows", "0.9"),
+    Usual(("RMSprop",), "alpha", lambda share: share < 0.5, "forgets", "0.99"),
+)
 
 
 @dataclass(frozen=True)
@@ -81,12 +57,27 @@ class Strange(Reason):
     kind: str
     setting: str
     number: float
-    means: str
+    means: Means
     usual: str
 
     def text(self) -> str:
-        number = format_number(self.number)
-        return f"{self.setting}={number} of {self.owner} ({self.kind}) {self.means}"
+        means = {
+            "dropped": "is the share that is dropped, not the share that is kept",
+            "all": "drops everything",
+            "hides": "is added to the variance, and hides that of small numbers",
+            "slope": "is what negative numbers are multiplied by",
+            "smooth": "is the share of each target that goes to all classes alike",
+            "forgets": (
+                "is the share that is kept of the mean of squared gradients: a step is nearly as "
+                "large whatever the gradient is"
+            ),
+            "damps": (
+                "is added to the size of gradients, by which a step divides: where gradients are "
+                "smaller, steps are, too"
+            ),
+            "grows": "is the share of each step that is added to the next one: steps grow",
+        }[self.means]
+        return f"{self.setting}={format_number(self.number)} of {self.owner} ({self.kind}) {means}"
 
     def remedy(self) -> str:
         return f"{self.setting} is usually {self.usual}"
