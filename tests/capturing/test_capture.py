@@ -347,7 +347,9 @@ def test_a_result_tells_the_statement_that_made_it() -> None:
         x = torch.tensor(2.0, requires_grad=True)
         y = 3 * x**2  # a comment
         z = y  # made by the line above
-        w = x * x
+        w = (
+            x * x
+        )  # fmt: skip
     statements = {
         name: [
             n.detail for n in capture(t, names={name: t}).nodes() if n.kind in ("output", "seed")
