@@ -82,14 +82,16 @@ def note_step(library: Library, events: Events, optimizer: Any) -> None:
         )  # fmt: skip
 
 
-def note_call(module: Any, given: Any, *, has_gradients: bool, frame: Any) -> None:
-    """Note that a module, which is in no other, is called with its first argument, where calls are
-    noted, and it is one of few that are."""
-    events = noted.get()
-    if events is None:
-        return
+def note_call(
+    events: Events, module: Any, given: Any, unseen: Callable[[], AbstractContextManager[object]],
+    *, has_gradients: bool, frame: Any,
+) -> None:  # fmt: skip
+    """Note that a module, which is in no other, is called with its first argument, where it is one
+    of the few calls that are noted."""
     is_training = attribute_of(module, "training") is True
-    if events.is_one_of_few((id(module), is_training, has_gradients)):
+    if not events.is_one_of_few((id(module), is_training, has_gradients)):
+        return
+    with unseen():
         events.add(
             Called, **_about(module, frame), is_training=is_training, has_gradients=has_gradients,
             given=_extent(given),

@@ -709,12 +709,12 @@ class Modules:
         if self._scope.at.paths is None:
             self._origins.modules.note(module)
             self._origins.note_given(module, given, named)
-            if noted.get() is not None:
-                with unobserved():
-                    note_call(
-                        module, given[0] if given else None,
-                        has_gradients=torch_c.is_grad_enabled(), frame=sys._getframe(3),
-                    )  # fmt: skip
+            events = noted.get()
+            if events is not None:
+                note_call(
+                    events, module, given[0] if given else None, unobserved,
+                    has_gradients=torch_c.is_grad_enabled(), frame=sys._getframe(3),
+                )  # fmt: skip
 
     @contextmanager
     def named(self, name: str) -> Iterator[None]:

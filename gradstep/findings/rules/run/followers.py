@@ -92,7 +92,8 @@ class Alike(Fact):
         for name, module in look.names.modules.items():
             yield name, module
             for path, part in read(module.named_children):
-                yield joined(name, path), part
+                if not path.isdigit():  # else it follows the one before it
+                    yield joined(name, path), part
 
     def _build(self, module: Any) -> object:
         known, build = self._built.get(id(module), (None, None))

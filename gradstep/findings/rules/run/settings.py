@@ -17,7 +17,6 @@ from gradstep.graph.statistics import format_number
 from gradstep.guest.fence import attribute_of
 from gradstep.recording.look import Look
 
-
 Means = Literal["dropped", "all", "hides", "slope", "smooth", "forgets", "damps", "grows"]
 
 
