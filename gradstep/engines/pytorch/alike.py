@@ -11,9 +11,9 @@ from typing import Any, Final
 import torch
 
 from gradstep.engines.pytorch.calls import TorchCall
-from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.origins import current
-from gradstep.engines.pytorch.private import sequence_nr_of, unobserved
+from gradstep.engines.pytorch.private import sequence_nr_of
+from gradstep.engines.pytorch.walking import walked
 
 _MOST_NODES: Final = 100_000
 """Of graphs that are kept; in larger ones, to note lines is a small part of the work."""
@@ -51,17 +51,12 @@ def take_places(call: TorchCall) -> str | None:
 def _read(call: TorchCall) -> tuple[list[int], int]:
     """Return the numbers of the nodes of a call but for those of leaves, and a number that only
     graphs which are alike have in common."""
-    with unobserved():
-        nodes = list(nodes_behind(call.arguments.outputs))
-        at = {node: index for index, node in enumerate(nodes)}
-        numbers: list[int] = []
-        shape: list[tuple[Any, Any]] = []
-        for node in nodes:
-            leaf: Any = getattr(node, "variable", None)
-            if leaf is None:
-                numbers.append(sequence_nr_of(node))
-                edges = [(None if to is None else at[to], nr) for to, nr in node.next_functions]
-                shape.append((type(node), tuple(edges)))
-            else:
-                shape.append((type(node), id(leaf) if isinstance(leaf, torch.nn.Parameter) else 0))
-    return numbers, hash(tuple(shape))
+    behind = walked(call)
+    at = {node: index for index, node in enumerate([*behind.nodes, *behind.ends])}
+    at[None] = -1
+    shape: list[Any] = [
+        (type(node), tuple([(at[to], nr) for to, nr in following]))
+        for node, following in zip(behind.nodes, behind.edges, strict=True)
+    ]
+    shape += [id(leaf) if isinstance(leaf, torch.nn.Parameter) else 0 for leaf in behind.leaves]
+    return list(map(sequence_nr_of, behind.nodes)), hash(tuple(shape))

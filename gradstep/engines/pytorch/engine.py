@@ -25,14 +25,12 @@ from gradstep.engines.pytorch.kept_forward import (
     op_of,
     saved_results,
 )
-from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.names import stem
 from gradstep.engines.pytorch.nodes import (
     TorchGraph,
     TorchLeaf,
     TorchNode,
     hooks_of,
-    run_user_code,
 )
 from gradstep.engines.pytorch.order import plan_of
 from gradstep.engines.pytorch.origins import Origins, current
@@ -69,6 +67,7 @@ from gradstep.engines.pytorch.tensors import (
     shape_of,
     version_of,
 )
+from gradstep.engines.pytorch.walking import walked
 from gradstep.graph import statistics
 from gradstep.graph.model import Cost, Source
 from gradstep.graph.statistics import Statistics
@@ -227,16 +226,14 @@ class TorchRunning:
             given = [each.origin for each in call.inputs if isinstance(each.origin, torch.Tensor)]
             with unobserved():  # PyTorch warns of whoever reads the .grad of another
                 return [tensor for tensor in given if tensor.is_leaf or tensor.retains_grad]
-        with unobserved():
-            nodes = nodes_behind(call.arguments.outputs)
-            return [node.variable for node in nodes if type(node).__name__ == "AccumulateGrad"]
+        return list(walked(call).leaves)
 
     def may_run_user_code(self, call: TorchCall) -> bool:
         origins = current.get() or Origins()
         if origins.has_dispatch_mode:
             return True
         with unobserved():
-            return run_user_code(list(nodes_behind(call.arguments.outputs)), origins)
+            return walked(call).has_user_code(origins)
 
     def reads_unwritten(self, call: TorchCall) -> bool:
         ops = (current.get() or Origins()).ops

@@ -16,7 +16,6 @@ from torch.autograd.graph import GradientEdge
 from gradstep.capturing.frames import calling_source, user_source
 from gradstep.contract.interception import interceptor, tell_if_unheard
 from gradstep.engines.pytorch.calls import Arguments, TorchCall
-from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.nodes import TorchGraph, note_of_freed
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
@@ -31,6 +30,7 @@ from gradstep.engines.pytorch.private import (
     transform_level,
     uncompiled,
 )
+from gradstep.engines.pytorch.walking import walk
 from gradstep.guest.fence import CallRun, fenced, raised, run_of, within_fence
 from gradstep.guest.own_files import StackEntry, forget_own_frames, frames_of_program
 from gradstep.records import Interceptor
@@ -137,7 +137,7 @@ def _is_flag(value: Any) -> bool:
 def _leave_out_own_frames(roots: Any) -> None:
     """Have anomaly mode, which keeps at each node the traceback of its forward call, show the
     frames of the program alone."""
-    for node in nodes_behind(roots):
+    for node in walk(roots).nodes:
         kept = node.metadata.get("traceback_", [])
         stack = [StackEntry(line.partition('"')[2].partition('"')[0], line) for line in kept]
         kept[:] = [entry.place for entry in frames_of_program(stack)]

@@ -14,7 +14,13 @@ from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from gradstep.capturing.events import Library, note_step, noting
 from gradstep.contract.events import Events
-from gradstep.engines.pytorch.private import memory_of, own_attributes, skip_code, unobserved
+from gradstep.engines.pytorch.private import (
+    memory_of,
+    own_attributes,
+    own_handles,
+    skip_code,
+    unobserved,
+)
 
 _SCHEDULERS: Final = tuple([
     kind for kind in own_attributes(lr_scheduler).values()
@@ -37,6 +43,7 @@ def noting_torch(events: Events) -> Iterator[None]:
 
     with noting(LIBRARY, events):
         handle = register_optimizer_step_post_hook(stepped)
+        own_handles.add(handle.id)
         try:
             yield
         finally:

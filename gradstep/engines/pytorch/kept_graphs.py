@@ -6,7 +6,7 @@ to its end, and lets go of it then: a later call of the program's fails as it do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from inspect import getattr_static
@@ -34,16 +34,25 @@ from gradstep.graph.model import Source
 from gradstep.guest.replaced import replaced
 
 
-def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
+def free(
+    call: TorchCall,
+    nodes: Iterable[Any],
+    saved: Iterable[Iterable[Any]] | None = None,
+    *,
+    whole: bool,
+) -> None:
     """Let go of what these nodes of PyTorch kept, as ``call`` would have: of what the program's own
-    hooks have packed where that was not watched, only later calls are refused.  The line of a
-    ``whole`` pass, one that did not raise, is remembered."""
+    hooks have packed where that was not watched, only later calls are refused.  ``saved`` is what
+    each keeps, where that was read.  The line of a ``whole`` pass, one that did not raise, is
+    remembered."""
     origins = current.get()
     if origins is not None:
         origins.modules.clear()  # what runs from here on is of the next pass
     # that of a leaf keeps nothing, and may live on
-    nodes = [node for node in nodes if not hasattr(node, "variable")]
-    if not nodes:
+    if saved is None:
+        nodes = [node for node in nodes if not hasattr(node, "variable")]
+        saved = map(raw_saved, nodes)
+    if not (nodes := list(nodes)):
         return
     if origins is not None and origins.recorder is not None:
         origins.recorder.inputs.forget(nodes)
@@ -52,20 +61,22 @@ def free(call: TorchCall, nodes: Iterable[Any], *, whole: bool) -> None:
         origins.freed(max(map(sequence_nr_of, nodes)), line)
     freed = Freed(_WORDS, line)
     with unobserved():
-        left = [node for node in nodes if not _free(node, freed)]
+        left = [
+            node for node, kept in zip(nodes, saved, strict=True) if not _free(node, kept, freed)
+        ]
     for node in left:
         if refusal(node) is None:
             node.register_prehook(freed)
 
 
-def _free(node: Any, freed: Freed) -> bool:
-    """Let go of what a node kept; returns whether that could be done."""
+def _free(node: Any, kept: Iterable[Any], freed: Freed) -> bool:
+    """Let go of what a node ``kept``; returns whether that could be done."""
     done = type(node).__name__ != "CopySlices"  # which keeps a node, and shows it to nobody
-    for raw in raw_saved(node):
+    for raw in kept:
         hook = unpack_hook(raw)
         if hook is None:
             try:
-                raw.register_hooks(_nothing, freed)
+                raw.register_hooks(id, freed)  # which keeps nothing of a value, and is no frame
             except RuntimeError as error:
                 done = done and "value None" in str(error)
         elif hook is unpacked:
@@ -73,10 +84,6 @@ def _free(node: Any, freed: Freed) -> bool:
         else:
             done = done and isinstance(hook, Freed)
     return done
-
-
-def _nothing(value: torch.Tensor) -> None:
-    """Keep nothing of a value."""
 
 
 class _Packing:
@@ -131,22 +138,6 @@ def packing_watched() -> Iterator[None]:
             stack.enter_context(replaced(kind, "__enter__", entered))
             stack.enter_context(replaced(kind, "__exit__", left))
         yield
-
-
-def nodes_behind(roots: Sequence[Any]) -> Iterator[Any]:
-    """Yield every node of PyTorch that a pass from ``roots`` comes upon."""
-    seen: set[Any] = set()
-    waiting = [node for node in map(_node_of, roots) if node is not None]
-    while waiting:
-        node = waiting.pop()
-        if node not in seen:
-            seen.add(node)
-            yield node
-            waiting += [target for target, _ in node.next_functions if target is not None]
-
-
-def _node_of(root: Any) -> Any:
-    return root.node if hasattr(root, "output_nr") and hasattr(root, "node") else root.grad_fn
 
 
 def _words() -> str:

@@ -178,7 +178,7 @@ class TorchNode:
         checkpoint runs a part of the forward pass again."""
         raw = kept_raw(self.origin, name)
         values = raw if isinstance(raw, tuple | list) else (raw,)
-        return any(_is_packed(value) for value in values if value is not None)
+        return any(is_packed(value) for value in values if value is not None)
 
     def saved_argument(self, name: str) -> Any:
         """Return the argument ``name`` of its op, None where it does not save that, or where that
@@ -216,7 +216,7 @@ class TorchNode:
         """Return whether reading what it keeps would call code of the program's."""
         if self._saved is not None or self.is_function:
             return any(state == "packed" for _, _, state in self.saved())
-        return any(map(_is_packed, self.raw_saved()))
+        return any(map(is_packed, self.raw_saved()))
 
     @property
     def freed_at(self) -> Any:
@@ -302,6 +302,7 @@ class TorchGraph:
         self.origins = origins
         self.nodes: dict[Any, TorchNode] = {}
         self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
+        self.walked: Any = None  # see the module walking
         self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
         self.known_places: dict[TorchNode, Any] = {}  # of nodes that settled, what made them
         self.known_ends: dict[TorchNode, Any] = {}  # and, of those that are freed, which line did
@@ -494,18 +495,6 @@ _CALL_PROGRAMS: Final = ("torch._functorch.", "torch._library.")
 """Modules of PyTorch whose Functions call what programs register, or other Functions."""
 
 
-def run_user_code(nodes: Sequence[Any], origins: Origins) -> bool:
-    """Return whether some nodes of PyTorch are known to run code of the program's: a Function, a
-    hook, or one that unpacks what it keeps."""
-    if any(may_change(node, origins) for node in nodes):
-        return True
-    ends = [node for node in nodes if hasattr(node, "variable")]
-    if any(keeps_packed(node) for node in nodes if not hasattr(node, "variable")):
-        return True
-    asked = nodes if origins.has_hooks else ends  # those of a leaf may be older
-    return any(type(hook) is not Freed for hook in hooks_around(asked))
-
-
 def may_change(origin: Any, origins: Origins) -> bool:
     """Return whether code of the program's is known at a node that may change in place what
     arrives there."""
@@ -514,14 +503,10 @@ def may_change(origin: Any, origins: Origins) -> bool:
     return is_of_program(type(origin)) or sequence_nr_of(origin) in origins.hooks
 
 
-def keeps_packed(origin: Any) -> bool:
-    """Return whether reading what a node of PyTorch keeps calls a hook of the program's."""
-    return any(map(_is_packed, raw_saved(origin)))
-
-
-def _is_packed(raw: Any) -> bool:
+def is_packed(raw: Any) -> bool:
     """Return whether reading a value that a node saved calls a hook of the program's."""
-    return not isinstance(hook_of(raw), Freed | None)
+    hook = hook_of(raw)
+    return hook is not None and type(hook) is not Freed
 
 
 def _place(node: TorchNode, nr: int) -> TorchNode | Port:

@@ -55,6 +55,7 @@ from gradstep.engines.pytorch.private import (
     hook_tables,
     innermost_function_mode,
     own_attributes,
+    own_handles,
     pop_function_mode,
     push_function_mode,
     sequence_nr,
@@ -117,6 +118,7 @@ class Origins:
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.given: dict[tuple[int, int], Any] = {}  # constants that no node saves, see give()
         self.first_handle = RemovableHandle.next_id  # of a hook of the program's
+        self.has_older_hooks = self.first_handle > len(own_handles)  # than what is noted
         self.ops: Any = None  # what records them, where values were asked for
         self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
         self.retaining: WeakValueDictionary[int, torch.Tensor] = WeakValueDictionary()  # by id

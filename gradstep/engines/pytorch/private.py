@@ -444,6 +444,16 @@ def hook_tables(tensor: torch.Tensor) -> list[Any]:
     return [table for table in tables if table is not None]
 
 
+own_handles: Final[set[int]] = set()
+"""Numbers of handles of hooks that are not the program's, and may last."""
+
+
+def has_tensor_hooks(tensor: torch.Tensor) -> bool:
+    """Return whether hooks are registered on a tensor; asked where nobody observes."""
+    late = getattr(tensor, "_post_accumulate_grad_hooks", None)
+    return bool(getattr(tensor, "_backward_hooks", None) or late)
+
+
 def late_hooks(leaf: torch.Tensor, unknown: Any = None) -> Any:
     """Return the hooks of a leaf that run when its ``.grad`` is there, as optimizers do; what is
     ``unknown`` where PyTorch does not tell."""

@@ -45,8 +45,9 @@ from gradstep.engines.pytorch.private import (
     version_counter,
 )
 from gradstep.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
-from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, leaves_behind
+from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore
 from gradstep.engines.pytorch.tensors import put_gradient, resolved
+from gradstep.engines.pytorch.walking import walked
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_bytes
 from gradstep.guest.silence import silence
@@ -359,7 +360,7 @@ class _Changes(DispatchMode):
 
     def inside(self, call: TorchCall) -> Any:
         """Let a pass run that may add to leaves of the program."""
-        self.gradients.note(leaves_behind(call.arguments.outputs))
+        self.gradients.note(walked(call).leaves)
         result = carry_out(call.arguments, self.inside)
         return result if call.is_grad else True
 

@@ -308,7 +308,7 @@ def _is_array(tensor: Any) -> bool:
             and tensor.layout is torch.strided
             and not tensor.is_nested
             and not TensorBase.is_neg(tensor)
-            and has_memory(tensor)
+            and _has_memory(tensor)
         )
     except (RuntimeError, NotImplementedError):  # it stands for several
         return False

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from math import hypot, isfinite
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 
@@ -16,16 +16,13 @@ from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.entry import carry_out
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import keeps_packed, run_user_code, why_opaque
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
-    FunctionNode,
     TensorBase,
     flattened,
     functions,
     grad_enabled,
     hook_nodes,
-    node_behind,
     norms,
     unobserved,
     vector_norm,
@@ -34,7 +31,6 @@ from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.leaf_gradients import (
     StatesBefore,
     has_late_hooks,
-    leaves_behind,
 )
 from gradstep.engines.pytorch.tensors import (
     added,
@@ -46,6 +42,7 @@ from gradstep.engines.pytorch.tensors import (
     nbytes_of,
     put_gradient,
 )
+from gradstep.engines.pytorch.walking import Walked, walked
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import not_shown, run_of, within_fence
 from gradstep.guest.silence import silence
@@ -55,17 +52,6 @@ HELD: Final = 1 << 26
 _LONG: Final = 1 << 20
 """Elements of which a CPU adds the squares in double precision: in float32 a sum of so many may
 stand still."""
-_why_opaque: Final = lru_cache(maxsize=256)(why_opaque)
-
-
-def _of_leaves() -> type:
-    """Return the class of the nodes of leaves."""
-    with unobserved():
-        leaf = functions.zeros((), device="cpu", requires_grad=True)
-        return type(node_behind(leaf))
-
-
-_ACCUMULATES: Final = _of_leaves()
 
 
 class KeptRun:
@@ -77,12 +63,12 @@ class KeptRun:
     call adds to.
     """
 
-    def __init__(self, call: TorchCall, walked: Walked, on_gradients: OnGradients | None) -> None:
-        self._call, self._nodes = call, walked.nodes
+    def __init__(self, call: TorchCall, behind: Walked, on_gradients: OnGradients | None) -> None:
+        self._call, self._walked = call, behind
         self.whole = True
         self._steps_inside = False  # where a leaf has hooks that nobody knew of
         self._before = StatesBefore()
-        self._before.note(walked.leaves)
+        self._before.note(behind.leaves)
         self._retained = StatesBefore()  # to what these hold, a pass adds, too
         if (origins := current.get()) is not None and origins.retaining:
             self._retained.note(origins.retaining.values())
@@ -94,12 +80,12 @@ class KeptRun:
         if on_gradients is not None:
             # the engine adds in place to what nobody else holds, and takes it over: a mode sees it
             with unobserved():
-                self._heard = _Heard(call, walked, on_gradients, copies=is_seen)
+                self._heard = _Heard(call, behind, on_gradients, copies=is_seen)
         hooks = [] if self._heard is None else self._heard.hooks()
         ran: list[Any] = []
-        runs_once = is_seen or walked.may_run_user_code
+        runs_once = is_seen or behind.may_run_user_code(origins)
         if runs_once and not call.keep:
-            hooks += [(node.register_hook, partial(_note, ran, node)) for node in walked.nodes]
+            hooks += [(node.register_hook, partial(_note, ran, node)) for node in behind.nodes]
         unhook = hook_nodes(hooks)
         try:
             self.result = carry_out(given, self._inside)
@@ -107,7 +93,7 @@ class KeptRun:
             unhook()
             if runs_once:
                 free(call, [] if call.keep else ran, whole=False)
-            elif not call.keep and not any(map(keeps_packed, walked.nodes)):
+            elif not call.keep and not behind.is_packed:
                 self._raise_plainly()
             raise
         unhook()
@@ -124,7 +110,7 @@ class KeptRun:
     def _inside(self, call: TorchCall) -> Any:
         """Let a pass run inside a node, having noted what it adds to."""
         with within_fence("what a pass inside another one adds"):
-            leaves = list(leaves_behind(call.arguments.outputs))
+            leaves = walked(call).leaves
             self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
             self._before.note(leaves)
         result = carry_out(call.arguments, self._inside)
@@ -154,7 +140,7 @@ class KeptRun:
 
     def release(self) -> None:
         if not self._call.keep:
-            free(self._call, self._nodes, whole=True)
+            free(self._call, self._walked.nodes, self._walked.saved, whole=True)
 
 
 def is_finite(call: TorchCall, result: Any, grads: Iterable[Any]) -> bool:
@@ -328,25 +314,6 @@ class _Heard:
         self._tell()
 
 
-class Walked(NamedTuple):
-    """The nodes behind some roots, their classes, and what each leads to; the nodes where leaves
-    end the way, and the leaves."""
-
-    nodes: list[Any]
-    kinds: set[Any]
-    edges: list[Any]
-    ends: list[Any]
-    leaves: list[Any]
-
-    @property
-    def may_run_user_code(self) -> bool:
-        """Whether hooks or Functions of the program's may run in a pass: what is told at once."""
-        origins = current.get()
-        return (origins is not None and origins.has_hooks) or any(
-            issubclass(kind, FunctionNode) for kind in self.kinds
-        )
-
-
 def _note(ran: list[Any], node: Any, sent: Any, _: Any) -> None:
     """Note that a node has run."""
     ran.append(node)
@@ -363,41 +330,14 @@ def kept_run(
     if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
     with collector_paused(), unobserved():
-        walked = walk(call.arguments.outputs)
-        if any(_why_opaque(kind).startswith("compiled") for kind in walked.kinds):
-            return None
-        if any(map(has_late_hooks, walked.leaves)):
+        behind = walked(call)
+        if behind.is_compiled or any(map(has_late_hooks, behind.leaves)):
             return None
         origins = current.get() or Origins()
         if once and origins.has_dispatch_mode:
             return None
         is_heard = once or on_gradients is not None
-        if is_heard and run_user_code([*walked.ends, *walked.nodes], origins):
+        if is_heard and behind.has_user_code(origins):
             return None
-        let_go_in_parts(walked.nodes, walked.edges)
-    return KeptRun(call, walked, on_gradients)
-
-
-def walk(roots: Any) -> Walked:
-    """Walk over the nodes behind some roots."""
-    waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
-    seen = {node for node in waiting if node is not None}
-    waiting = list(seen)
-    walked = Walked([], set(), [], [], [])
-    nodes, kinds, edges, ends, leaves = walked
-    while waiting:
-        node = waiting.pop()
-        kind = type(node)
-        if kind is _ACCUMULATES:
-            ends.append(node)
-            leaves.append(node.variable)
-            continue
-        kinds.add(kind)
-        following = node.next_functions
-        nodes.append(node)
-        edges.append(following)
-        for target, _ in following:
-            if target is not None and target not in seen:
-                seen.add(target)
-                waiting.append(target)
-    return walked
+        let_go_in_parts(behind.nodes, behind.edges)
+    return KeptRun(call, behind, on_gradients)

@@ -14,7 +14,6 @@ from weakref import ref
 
 import torch
 
-from gradstep.engines.pytorch.kept_graphs import nodes_behind
 from gradstep.engines.pytorch.private import (
     TensorBase,
     late_hooks,
@@ -39,13 +38,6 @@ def state_of(leaf: torch.Tensor) -> State:
 def _state_of(leaf: torch.Tensor) -> State:
     held = leaf.grad
     return (None, None, 0) if held is None else (held, copy_of(held), version_of(held))
-
-
-def leaves_behind(roots: Any) -> Iterator[torch.Tensor]:
-    """Yield each leaf that a pass from ``roots`` comes to."""
-    for node in nodes_behind(roots):
-        if hasattr(node, "variable"):
-            yield node.variable
 
 
 def has_late_hooks(leaf: torch.Tensor) -> bool:

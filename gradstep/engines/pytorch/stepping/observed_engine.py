@@ -47,12 +47,12 @@ from gradstep.engines.pytorch.stepping.leaf_gradients import (
     State,
     StatesBefore,
     has_late_hooks,
-    leaves_behind,
     renumbered,
     state_of,
 )
 from gradstep.engines.pytorch.stepping.replay import deliver, places_of
 from gradstep.engines.pytorch.tensors import copied, here, put_gradient
+from gradstep.engines.pytorch.walking import walked
 from gradstep.guest.fence import not_shown
 from gradstep.records import Interceptor, Port
 
@@ -520,7 +520,7 @@ class ObservedEngine:
         if self.intercept is not None and not is_on_device:
             return self.intercept(call)
         if self.retains and not call.is_grad:  # what runs is to be undone
-            leaves = list(leaves_behind(call.arguments.outputs))
+            leaves = walked(call).leaves
             if self.elsewhere is not None and any(map(has_late_hooks, leaves)):
                 raise CannotRunAgain(HOOKS_ONCE_MORE)
             self._unseen.note(leaves, self.gradients.leaves.values())

@@ -14,7 +14,7 @@ from gradstep.contract.driver import Driver, Nested
 from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
 from gradstep.engines.pytorch.kept_graphs import free
-from gradstep.engines.pytorch.nodes import is_of_program, may_change, why_opaque
+from gradstep.engines.pytorch.nodes import is_of_program, may_change
 from gradstep.engines.pytorch.origins import Origins, current
 from gradstep.engines.pytorch.private import (
     dispatch_mode,
@@ -26,11 +26,12 @@ from gradstep.engines.pytorch.private import (
 )
 from gradstep.engines.pytorch.releasing import let_go_in_parts
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import Walked, is_finite, measured, walk
+from gradstep.engines.pytorch.stepping.kept_run import is_finite, measured
 from gradstep.engines.pytorch.stepping.leaf_gradients import StatesBefore, has_late_hooks
 from gradstep.engines.pytorch.stepping.node_runs import NodeRuns
 from gradstep.engines.pytorch.stepping.told_later import are_small
 from gradstep.engines.pytorch.tensors import added
+from gradstep.engines.pytorch.walking import Walked, walked
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import run_of
 
@@ -42,23 +43,23 @@ Record = Callable[[TorchCall, list[Nested]], Any]
 class ToldRun:
     """Carries out ``call``; see :class:`~gradstep.contract.protocol.ToldRun`."""
 
-    def __init__(self, call: TorchCall, walked: Walked, senders: Counter[Any], record: Record):
-        self._call, self._walked = call, walked
+    def __init__(self, call: TorchCall, behind: Walked, senders: Counter[Any], record: Record):
+        self._call, self._walked = call, behind
         self._before = StatesBefore()
-        self._before.note(walked.leaves)
+        self._before.note(behind.leaves)
         origins = current.get() or Origins()
-        nodes = [*walked.nodes, *walked.ends]
+        nodes = [*behind.nodes, *behind.ends]
         changing = {node for node in nodes if may_change(node, origins)}
-        leaves = dict(zip(walked.ends, walked.leaves, strict=True))
+        leaves = dict(zip(behind.ends, behind.leaves, strict=True))
         # a pass inside a Function may add to a leaf before
-        is_quiet = not (call.is_grad or any(map(is_of_program, walked.kinds)))
+        is_quiet = not (call.is_grad or any(map(is_of_program, behind.kinds)))
         taken_over = {
             end
             for end, leaf in leaves.items()
             if is_quiet and senders[end, 0] == 1 and leaf.grad is None and end not in changing
         }
         self._runs = NodeRuns(leaves, taken_over, changing)
-        hooks = self._runs.hooks(nodes, [*walked.edges, *[()] * len(leaves)])
+        hooks = self._runs.hooks(nodes, [*behind.edges, *[()] * len(leaves)])
         self._record = record
         self.result: Any = ()
         self.error: Exception | None = None
@@ -133,14 +134,12 @@ def told_run(call: TorchCall, record: Record) -> ToldRun | None:
     if dispatch_mode() or torch_c.is_anomaly_enabled():
         return None
     with collector_paused(), unobserved():
-        walked = walk(call.arguments.outputs)
-        if any(why_opaque(kind).startswith("compiled") for kind in walked.kinds):
+        behind = walked(call)
+        if behind.is_compiled or any(map(has_late_hooks, behind.leaves)):
             return None
-        if any(map(has_late_hooks, walked.leaves)):
+        senders = Counter(to for following in behind.edges for to in following)
+        if not are_small(behind.nodes, {}, Counter(to for to, _ in senders.elements()), MOST):
             return None
-        senders = Counter(to for following in walked.edges for to in following)
-        if not are_small(walked.nodes, {}, Counter(to for to, _ in senders.elements()), MOST):
-            return None
-        see_that_hooks_are_allowed(walked.nodes)
-        let_go_in_parts(walked.nodes, walked.edges)
-    return ToldRun(call, walked, senders, record)
+        see_that_hooks_are_allowed(behind.nodes)
+        let_go_in_parts(behind.nodes, behind.edges)
+    return ToldRun(call, behind, senders, record)
