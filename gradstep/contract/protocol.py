@@ -355,6 +355,16 @@ class Running(Protocol):
         gradient that a node sends, every sum of several, and all that the call makes."""
         ...
 
+    def keeps_finite(self, call: EngineCall) -> bool:
+        """Return whether nodes of a call are known to make finite gradients of finite values, but
+        for those that overflow: as a rule it need not be kept, to find out where one began."""
+        ...
+
+    def made_finite(self, call: EngineCall, returned: Any) -> bool:
+        """Return whether the roots of a call that has run, and the gradients that it made, are
+        finite; False where it is in doubt."""
+        ...
+
     def accumulated(self, call: EngineCall) -> Sequence[EngineTensor]:
         """Return the tensors of the program to whose ``.grad`` a call adds, quickly: no graph is
         read."""

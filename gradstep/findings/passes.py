@@ -184,6 +184,7 @@ def run_pass(
     number: int,
     *,
     is_scaled: bool = True,
+    is_calm: bool = False,
     explains: bool = True,
     ends: bool = True,
     look: Callable[[PassSession], None] = lambda session: None,
@@ -194,6 +195,7 @@ def run_pass(
     Args:
         find_names: finds the names in the program, which takes a while.
         is_scaled: the program may have a scaler of losses.
+        is_calm: no gradient is likely to overflow.
         explains: find out where that began; a pass without code of the program's then runs twice.
         ends: the program does not go on behind gradients that are not finite; else its hooks and
             functions do not run twice where an engine puts back what they changed.
@@ -211,8 +213,9 @@ def run_pass(
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
-    run = running.kept_run(call, once=explains)
-    told_run = stepping_of(call).told_run if run is None else None
+    is_plain = is_calm and scaling is None and running.keeps_finite(call)
+    run = None if is_plain else running.kept_run(call, once=explains)
+    told_run = None if run or is_plain else stepping_of(call).told_run
     told = None if told_run is None else told_run(
         call, lambda inner, nested: record_nested(inner, nested, find_names())
     )  # fmt: skip
@@ -221,7 +224,7 @@ def run_pass(
         raise told.error
     ran = run or told
     returned = carried_out(partial(running.run, call)) if ran is None else ran.result
-    is_finite = ran is not None and ran.is_finite()
+    is_finite = running.made_finite(call, returned) if ran is None else ran.is_finite()
     trouble = None
     if not is_finite:
         order, names = engine.reading.plan(call.roots).order, find_names()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import fields
+from operator import attrgetter
 from typing import Any, Final, NamedTuple, get_type_hints
 
-from gradstep.contract.events import KINDS, Event, Events, Identity, Leaves, Thing
+from gradstep.contract.events import KINDS, Event, Events, Identity, Leaves, Scheduled, Thing
 from gradstep.graph.bounded_json import parsed
 from gradstep.graph.model import Source
 from gradstep.guest.fence import within_fence
@@ -24,6 +25,10 @@ _HINTS: Final[dict[type[Event], dict[str, Any]]] = {
     for kind in KINDS
 }
 """The fields of each kind, beside those that all have."""
+_VALUES: Final[dict[type[Event], Callable[[Event], tuple[Any, ...]]]] = {
+    kind: attrgetter("kind", *hints) for kind, hints in _HINTS.items()
+}
+"""What reads them, after the kind, so that there are at least two."""
 
 
 class Noted(NamedTuple):
@@ -46,6 +51,7 @@ class EventWriter:
         self._identities: dict[int, int] = {}
         self._leaves: dict[int, int] = {}  # for good: sets are compared
         self._sets: dict[Leaves, int] = {}
+        self._latest: dict[type[Event], tuple[Any, Row]] = {}  # with what the row was made of
 
     def rows(self) -> list[Row]:
         """Return the rows of what has happened since the last time."""
@@ -58,6 +64,19 @@ class EventWriter:
         return rows
 
     def _row(self, event: Event) -> Row:
+        """Return the row of an event: nearly always that of the one before, with another number."""
+        kind, noted = type(event), self._noted
+        name = noted.events.name(event.thing)
+        made_of = (name, id(event.thing), event.source, *_VALUES[kind](event))
+        before, row = self._latest.get(kind, (None, ()))
+        if made_of != before:
+            is_first = getattr(event, "leaves", None) not in self._sets
+            row = self._made(event, name)
+            if not is_first and kind is not Scheduled:  # those list leaves, or tell of more objects
+                self._latest[kind] = made_of, row
+        return (event.number, *row[1:])
+
+    def _made(self, event: Event, called: str) -> Row:
         noted, leaves = self._noted, None
         facts: list[Any] = []
         for name, hint in _HINTS[type(event)].items():
@@ -69,9 +88,8 @@ class EventWriter:
             else:
                 facts.append(self._thing(value) if hint == Thing | None else value)
         source = (None, None) if event.source is None else noted.source(event.source)
-        name = noted.events.name(event.thing)
         return (
-            event.number, type(event).__name__, self._thing(event.thing), event.kind, name,
+            event.number, type(event).__name__, self._thing(event.thing), event.kind, called,
             *source, json.dumps([leaves, *facts]),
         )  # fmt: skip
 

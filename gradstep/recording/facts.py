@@ -147,8 +147,7 @@ class LeafFacts(NamedTuple):
         return self.after is not None and bool(self.after.trouble)
 
 
-@dataclass(frozen=True, slots=True)
-class CallFacts:
+class CallFacts(NamedTuple):
     """A call of ``backward()`` or ``autograd.grad()``.
 
     Attributes:
@@ -171,7 +170,7 @@ class CallFacts:
             is not finite.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # as a field, it is found first
     kind: CallKind
     number: int
     line: Source | None

@@ -10,7 +10,7 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -306,7 +306,7 @@ class FileRun:
     def _call_of(self, row: Row) -> CallFacts:
         call = schema.CALLS.of(row)
         number: Any = call.structure
-        return replace(call, structure="" if number is None else self._structures[number])
+        return call._replace(structure="" if number is None else self._structures[number])
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
         self.call(index)

@@ -156,13 +156,13 @@ class Watcher:
         try:
             answer = self._carry_out(look)
         except BaseException as error:
-            told = replace(look.facts, error=text_of_error(error))
+            told = look.facts._replace(error=text_of_error(error))
             with within_fence("a call that raised"):
                 self._tell(Told(told, (), None), passing=False)
             self.flush()
             raise
         seconds, own = perf_counter() - started, process_time() - own
-        look.facts = replace(look.facts, seconds=seconds, is_finished=True)
+        look.facts = look.facts._replace(seconds=seconds, is_finished=True)
         leaves: Sequence[LeafFacts] = ()
         if look.leaves is not None:
             with within_fence(f"the leaves of {begun.title}"), running.unseen():
@@ -181,7 +181,7 @@ class Watcher:
         if not self._is_noted and level in _FULL and self._schedule.requests is None:
             # there was no time for it a step ago, or it is the first one of its kind
             level, passing = self._account.wanted_leaves(), False
-        look.facts = replace(facts, level=level)
+        look.facts = facts._replace(level=level)
         if engine.name not in self._header.engines:
             engines = {**self._header.engines, engine.name: engine.version}
             settings = {**self._header.settings, **engine.settings()}
@@ -220,7 +220,7 @@ class Watcher:
             with within_fence(f"the leaves of {look.facts.title}"), running_of(look.call).unseen():
                 look.leaves = self._leaves.before(look.engine, look.call, lambda: look.names)
             if look.leaves is not None and look.facts.level == "call":
-                look.facts = replace(look.facts, level="leaves")
+                look.facts = look.facts._replace(level="leaves")
 
     def _carry_out(self, look: Look) -> bool | Gradients:
         """Carry out a call at its level; where it meets the condition of a flight recorder, in
@@ -277,7 +277,7 @@ class Watcher:
             call, names, self._folder, self._known, tensors=self._schedule.full == "all",
             driver=driver,
         )  # fmt: skip
-        look.facts = replace(look.facts, level=self._schedule.full)
+        look.facts = look.facts._replace(level=self._schedule.full)
         return observed.gradients if call.is_grad else True
 
     def _told(self, look: Look, leaves: Sequence[LeafFacts]) -> Told:
@@ -292,7 +292,7 @@ class Watcher:
         if facts.level != "call":
             memory = running_of(look.call).memory(look.engine.reading.user_tensor(root))
             memory = _resident() if memory is None else memory
-        facts = replace(facts, loss=look.loss, memory=memory, is_troubled=bool(troubles))
+        facts = facts._replace(loss=look.loss, memory=memory, is_troubled=bool(troubles))
         if observed is None:
             return Told(facts, leaves, None, troubles)
         if observed.left_out:
@@ -304,7 +304,7 @@ class Watcher:
             self._structures.add(observed.key)
             self._sink.add_structure(observed.key, observed.document)
             self._keep_sources(observed.sources)
-        facts = replace(facts, structure=observed.key, roots=observed.roots, nodes=observed.nodes)
+        facts = facts._replace(structure=observed.key, roots=observed.roots, nodes=observed.nodes)
         return Told(facts, leaves, observed.flow, troubles)
 
     def _tell(self, told: Told, passing: bool) -> None:
@@ -324,7 +324,7 @@ class Watcher:
             return
         if told.flow is not None and passing and not told.call.is_troubled:
             self._newest = told
-            told = told._replace(call=replace(told.call, level="leaves"), flow=None)
+            told = told._replace(call=told.call._replace(level="leaves"), flow=None)
         elif told.flow is not None:
             self._newest = None
         self._sink.add_ended(told.call, told.leaves, told.flow)

@@ -13,7 +13,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
 from time import monotonic
@@ -210,7 +210,7 @@ class FileSink:
 
     def _row_of(self, call: CallFacts) -> Row:
         structure: Any = self._structures.get(call.structure)
-        return schema.CALLS.row(replace(call, structure=structure))
+        return schema.CALLS.row(call._replace(structure=structure))
 
     def _open(self, fill: Callable[[sqlite3.Connection], None]) -> None:
         """Make the file, with what it begins with; where that fails, the program goes on."""

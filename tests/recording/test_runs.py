@@ -111,7 +111,7 @@ def test_what_happened_in_calls_that_nobody_described_is_none_of_the_next_one() 
     run = MemoryRun(Header())
     run.add_leaf(Leaf(0, "w", (2, 2), "float32", True))
     for index in (1, 2, 3, 4, 7, 8):
-        facts = replace(call(index), level="call" if index == 4 else "leaves")
+        facts = call(index)._replace(level="call" if index == 4 else "leaves")
         came = LeafFacts(0, None, None, None, None, 1.0, 0.5, "opt", None, True)
         run.add_ended(facts, [] if index == 4 else [came], None)
     (history,) = histories(run)

@@ -146,6 +146,15 @@ class NativeRunning:
     ) -> Any:
         return _kept_run()(call, on_gradients, once=once)
 
+    def keeps_finite(self, call: BackwardCall) -> bool:
+        return False  # to keep its graph costs next to nothing
+
+    def made_finite(self, call: BackwardCall, returned: Any) -> bool:
+        from gradstep.engines.native.kept_run import are_finite  # few programs need it
+
+        gradients = returned if call.is_grad else [leaf.grad for leaf in self.accumulated(call)]
+        return are_finite([*call.roots, *gradients])
+
     def accumulated(self, call: BackwardCall) -> list[Any]:
         if call.is_grad:
             return []

@@ -48,7 +48,7 @@ from gradstep.engines.pytorch.private import (
     view_of,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import kept_run, measured
+from gradstep.engines.pytorch.stepping.kept_run import is_finite, kept_run, measured
 from gradstep.engines.pytorch.stepping.told_later import told_later
 from gradstep.engines.pytorch.stepping.told_run import told_run
 from gradstep.engines.pytorch.tensors import (
@@ -227,6 +227,17 @@ class TorchRunning:
             with unobserved():  # PyTorch warns of whoever reads the .grad of another
                 return [tensor for tensor in given if tensor.is_leaf or tensor.retains_grad]
         return list(walked(call).leaves)
+
+    def keeps_finite(self, call: TorchCall) -> bool:
+        origins = current.get()
+        if origins is None or call.graph or call.inputs:
+            return False
+        with unobserved():
+            return walked(call).keeps_finite(origins)
+
+    def made_finite(self, call: TorchCall, returned: Any) -> bool:
+        with unobserved():
+            return is_finite(call, returned, [leaf.grad for leaf in walked(call).leaves])
 
     def may_run_user_code(self, call: TorchCall) -> bool:
         origins = current.get() or Origins()

@@ -640,11 +640,12 @@ class Modules:
         after = uncompiled(fenced("modules")(Modules._after))
 
         def noted(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if is_dynamo_compiling() or get_ident() != thread or not origins.noting:
+            # within an outermost one that has begun, as nearly always where modules rest
+            if origins.inside or is_dynamo_compiling():
+                return call(module, *args, **kwargs)
+            if get_ident() != thread or not origins.noting:
                 return call(module, *args, **kwargs)
             if origins.rests:
-                if origins.inside:
-                    return call(module, *args, **kwargs)
                 self._begin(module, args, kwargs)
                 origins.inside = True
                 try:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import lru_cache, partial, wraps
 from itertools import repeat
+from math import nan
 from operator import attrgetter
 from threading import get_ident
 from types import CodeType, MappingProxyType
@@ -291,6 +292,12 @@ def sequence_nr_of(node: Any) -> int:
         return int(node._sequence_nr())
     except AttributeError:
         return 0
+
+
+def exponent_of(node: Any) -> float:
+    """Return the exponent of a node of a power, NaN of one that is no real number."""
+    exponent = getattr(node, "_saved_exponent", nan)
+    return float(exponent) if isinstance(exponent, int | float) else nan
 
 
 def metadata_of(node: Any) -> Any:

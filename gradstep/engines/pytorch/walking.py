@@ -14,6 +14,7 @@ from gradstep.engines.pytorch.nodes import Freed, is_of_program, is_packed, raw_
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
+    exponent_of,
     functions,
     has_tensor_hooks,
     hooks_around,
@@ -68,6 +69,17 @@ class Walked:
             asked = self.ends
         return self.is_packed or any(type(hook) is not Freed for hook in hooks_around(asked))
 
+    def keeps_finite(self, origins: Origins) -> bool:
+        """Return whether nodes make finite gradients of finite values, but for those that overflow,
+        and nobody else sees a gradient."""
+        if origins.has_hooks or origins.has_older_hooks or origins.has_dispatch_mode:
+            return False
+        return (
+            all(map(_keeps_finite, self.kinds))
+            and not any(map(has_tensor_hooks, self.leaves))
+            and all(exponent_of(node) >= 1 for node in self.nodes if type(node).__name__ == _POWER)
+        )
+
     @property
     def is_packed(self) -> bool:
         """Whether reading what some node keeps calls a hook of the program's."""
@@ -78,6 +90,27 @@ class Walked:
         if origins is not None and origins.has_hooks:
             return True
         return any(issubclass(kind, FunctionNode) for kind in self.kinds)
+
+
+@lru_cache(maxsize=1024)
+def _keeps_finite(kind: type) -> bool:
+    name = kind.__name__
+    return name.rstrip("0123456789").removesuffix("Backward") in _KEEP_FINITE or name == _POWER
+
+
+_POWER: Final = "PowBackward0"
+_KEEP_FINITE: Final = frozenset([
+    "Add", "Addmm", "Baddbmm", "Bmm", "Mm", "Mv", "Dot", "Mul", "Sub", "Neg", "Relu", "LeakyRelu",
+    "Elu", "Selu", "Gelu", "Silu", "Tanh", "Sigmoid", "Softplus", "Hardtanh", "Sin", "Cos",
+    "Mean", "Sum", "MseLoss", "SmoothL1Loss", "HuberLoss", "LogSoftmax", "NllLoss", "NllLoss2D",
+    "BinaryCrossEntropyWithLogits", "Convolution", "MaxPool2DWithIndices", "AvgPool2D",
+    "AdaptiveAvgPool2D", "MkldnnLinear", "NativeBatchNorm", "CudnnBatchNorm", "NativeLayerNorm",
+    "NativeGroupNorm", "Embedding", "NativeDropout", "T", "Transpose", "Permute", "View",
+    "UnsafeView", "ReshapeAlias", "Expand", "Unsqueeze", "Squeeze", "Select", "Slice", "Split",
+    "Unbind", "Cat", "Stack", "Clone", "Alias"
+])  # fmt: skip
+"""Ops whose derivatives divide by nothing that may be 0, and take no root or logarithm; and that
+hide no value which is not finite, as a mask does."""
 
 
 @lru_cache(maxsize=1024)

@@ -51,6 +51,8 @@ from gradstep.recording.watcher import Told, Watcher
 from gradstep.records import LEAF, BackwardCall, Gradients
 
 _ASKING: Final = ("isfinite", "isnan", "isinf")
+_CALM: Final = 1e6
+"""A loss so small has no gradient that overflows, as a rule."""
 _MAY_TAKE: Final = 1.15  # as a multiple of what the run takes plainly
 RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
 _READ: Final[Sequence[type[Any]]] = [kind for rule in RULES for kind in (*rule.needs, *rule.uses)]
@@ -95,6 +97,10 @@ class Watch(Watcher):
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
         self._failures = self.facts.failures
         self._gathered = [*gathered(self.facts), *more]
+        self._before, self._after = (  # each call comes to these
+            [fact for fact in self._gathered if name in _methods_of(type(fact))]
+            for name in ("before", "after")
+        )
         self._of_line: Any = None  # the line of the last call
         self._follows: dict[Any, Any] = {}  # the line of the call after one on a line, of late
         self._is_traced = True  # values are described since the last call
@@ -184,8 +190,8 @@ class Watch(Watcher):
             )
         )
         level = self._schedule.full if closely else self._account.wanted_leaves()
-        look.facts = replace(look.facts, level=level)
-        for fact in self._gathered:
+        look.facts = look.facts._replace(level=level)
+        for fact in self._before:
             fact.before(look)
         if closely:
             self._look_closely(look)
@@ -197,7 +203,7 @@ class Watch(Watcher):
         self._looks[self._of_line] += self._is_traced
         look.looks, look.is_traced = self._looks[self._of_line], self._is_traced
         look.order = engine.reading.plan(call.roots).order
-        look.facts = replace(look.facts, nodes=len(look.order))
+        look.facts = look.facts._replace(nodes=len(look.order))
         facts.names = names
         facts.looked_at.append(look.facts.index)
         self._find_places(look)
@@ -248,13 +254,13 @@ class Watch(Watcher):
         self._note_reached_inside()
         is_troubled = look.facts.is_troubled or any(leaf.is_troubled for leaf in leaves)
         is_troubled = is_troubled or bool(look.described and look.described.trouble)
-        facts = look.facts = replace(look.facts, loss=look.loss, is_troubled=is_troubled)
+        facts = look.facts = look.facts._replace(loss=look.loss, is_troubled=is_troubled)
         line = self._of_line
         if line not in self._zero and is_nothing(facts, leaves):
             self._zero.add(line)
             if self._on_line[line] > 1:
                 self._to_ask.add(line)
-        for fact in self._gathered:
+        for fact in self._after:
             fact.after(look)
         self._keep_leaves(look)
         return Told(facts, leaves, None)
@@ -311,10 +317,11 @@ class Watch(Watcher):
         if passed is None:
             passed = run_pass(
                 call, partial(self._names_there, look), number, is_scaled=self._is_scaled,
+                is_calm=look.loss is not None and abs(look.loss) < _CALM,
                 explains=explains, ends=self.facts.is_whole, look=partial(self._at_end, look),
             )  # fmt: skip
         if look.leaves is None:
-            look.facts = replace(look.facts, is_troubled=not passed.finite)
+            look.facts = look.facts._replace(is_troubled=not passed.finite)
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add(line)
@@ -392,6 +399,11 @@ class Watch(Watcher):
             self._causes.add(cause)
             self._places.add(place)
             self.facts.seen.append((title, reason))
+
+
+def _methods_of(kind: type[Fact]) -> set[str]:
+    """Return the names of the methods that a kind of facts has beyond those that do nothing."""
+    return {name for each in kind.__mro__[: kind.__mro__.index(Fact)] for name in vars(each)}
 
 
 def _loss(root: Any) -> Statistics | None:
