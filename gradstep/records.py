@@ -308,6 +308,10 @@ class Interceptor(Protocol):
         ``call.is_grad``, its gradients are returned."""
 
 
+Passes = Callable[[Callable[[], Any]], Any]
+"""Carries out a call by what the engine does, and returns what that returns."""
+
+
 class Profile(Protocol):
     """What was measured of a program: by node, what its op and its backward pass cost."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -27,7 +27,7 @@ from gradstep.guest.collector import collector_paused, collector_slowed
 from gradstep.guest.fence import answered, carried_out, fenced, is_ours, tell, within_fence
 from gradstep.program.errors import BadTarget, ProgramError, ScriptDone
 from gradstep.program.noted_calls import NotedCalls
-from gradstep.records import BackwardCall, CallKind, Gradients
+from gradstep.records import BackwardCall, CallKind, Gradients, Passes
 
 T = TypeVar("T")
 
@@ -223,6 +223,7 @@ class Calls:
         self._variables = variables
         self._handle = handle
         self._look = look
+        self._passing = getattr(look, "passing", None)
         self._requested = requested
         self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
         self.counts: Counter[CallKind] = Counter()
@@ -245,8 +246,9 @@ class Calls:
             result = running_of(call).run(call)
         return result if call.is_grad else True
 
-    def requests(self, kind: CallKind) -> bool:
-        """Count a call; return whether it is to be handed to :meth:`handle`.
+    def requests(self, kind: CallKind, roots: Sequence[Any] = ()) -> bool | Passes:
+        """Count a call from ``roots``; return whether it is to be handed to :meth:`handle`, or what
+        carries it out where nobody needs to see it.
 
         Raises:
             ScriptDone: the script is to end.
@@ -260,6 +262,10 @@ class Calls:
         with within_fence("a call"):
             number, self._kind = self.counts[kind], kind
             self._is_requested = self._requested.requests(number, kind)
+            if self._passing is not None and roots:
+                passes: Passes | None = self._passing(kind, roots)
+                if passes is not None:
+                    return passes
             is_wanted = self._is_requested or self._is_noted()
             return is_wanted or self._describes not in (None, self._is_near())
         return False

@@ -21,7 +21,7 @@ DESCRIBED: Final = 64
 """Calls of a run whose leaves are described, whatever follows."""
 IN_A_ROW: Final = 4
 """Calls in a row whose leaves are described, from then on: what a step does shows in two."""
-GAP: Final = 16
+GAP: Final = 8
 """A run has one call in so many, at least, behind the last ones whose leaves are described."""
 BUDGET: Final = 1.3
 """What a run may take that is recorded, as a multiple of what it takes otherwise."""

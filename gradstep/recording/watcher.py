@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter, process_time
-from typing import Any, Final, NamedTuple, get_args
+from typing import Any, Final, NamedTuple, TypeVar, get_args
 from weakref import ref
 
+from gradstep.capturing.frames import calling_source
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.contract.driver import Driver
-from gradstep.contract.events import Events, Leaves, Passed, noted
-from gradstep.contract.lookup import engine_of_call, numbers_of, running_of, stepping_of
+from gradstep.contract.events import Event, Events, Leaves, Passed, noted
+from gradstep.contract.lookup import engine_of, engine_of_call, numbers_of, running_of, stepping_of
 from gradstep.contract.protocol import Engine, ToldRun
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
@@ -33,9 +35,10 @@ from gradstep.recording.look import Look
 from gradstep.recording.observing import observe
 from gradstep.recording.run import Sink
 from gradstep.recording.schedule import Account, Schedule
-from gradstep.records import BackwardCall, CallKind, Gradients
+from gradstep.records import BackwardCall, CallKind, Gradients, Passes
 from gradstep.text import plural
 
+T = TypeVar("T")
 _FULL: Final[tuple[Level, ...]] = ("stats", "all")
 
 
@@ -106,6 +109,7 @@ class Watcher:
         self._plain = 0.0  # what a call of late took plainly
         self._start = perf_counter()
         self._left: float | None = None
+        self._following: dict[CallKind, Level] = {}  # of the next call of each kind
         self._is_noted = True  # lines and modules are, since the last call
         self._is_traced = False  # what runs takes longer, as its ops are described
         self.index = self.step = 0
@@ -115,18 +119,23 @@ class Watcher:
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
         """Carry out ``call``, as a :data:`~gradstep.program.calls.Look` does."""
-        self.is_busy = True
-        try:
-            return self._watch(call)
-        finally:
-            self.is_busy = False
-            if self.on_idle is not None:
-                self.on_idle()
+        return self._watch(partial(self._carry_out_and_tell, call))
 
-    def _watch(self, call: BackwardCall) -> bool | Gradients:
+    def passing(self, kind: CallKind, roots: Sequence[Any]) -> Passes | None:
+        """Return what carries out a call of which only the loss and the time are kept, None where
+        more is."""
+        if self._following.get(kind) != "call" or len(roots) > 1:
+            return None
+        line = calling_source(sys._getframe(2))
+        if line not in self._came_to and noted.get() is not None:
+            return None
+        return lambda run: self._watch(partial(self._let_pass, kind, roots[0], line, run))
+
+    def _watch(self, carry_out: Callable[[], T]) -> T:
+        self.is_busy = True
         self.index = sum(self.counts.values())
         try:
-            return self._carry_out_and_tell(call)
+            return carry_out()
         except Exception as error:
             if is_ours(error):
                 self._failures.told_soon()
@@ -135,6 +144,41 @@ class Watcher:
         finally:
             if self._failures.noted():
                 self._sink.add_incomplete(self.index)
+            self.is_busy = False
+            if self.on_idle is not None:
+                self.on_idle()
+
+    def _let_pass(self, kind: CallKind, root: Any, line: Source | None, run: Callable[[], T]) -> T:
+        """Let a call run, and keep its loss and its time."""
+        entered, began = process_time(), perf_counter()
+        engine = engine_of((root,))
+        running = engine.running or engine.cannot("run a backward pass")
+        facts = CallFacts(
+            self.index, kind, self.counts[kind], None if line is None else self._source(*line),
+            "call", step=self.step, began=began - self._start, is_finished=False,
+        )  # fmt: skip
+        with within_fence(facts.title):
+            with running.unseen():
+                loss = numbers_of(root).scalar_statistics(root)
+            if loss is not None:
+                facts = facts._replace(loss=loss.scalar, is_troubled=bool(loss.trouble))
+            self._sink.add_begun(facts)
+            if (events := self._noting(Passed)) is not None:
+                self._note_pass(events, facts, line)
+        started, own = perf_counter(), process_time()
+        try:
+            result = run()
+        except BaseException as error:
+            self._raised(facts, error)
+            raise
+        seconds, own = perf_counter() - started, process_time() - own
+        with within_fence(f"what {facts.title} made"):
+            told = facts._replace(seconds=seconds, is_finished=True)
+            self._tell(Told(told, (), None), passing=False)
+        self._weigh("call", entered, own)
+        with within_fence("what comes next"):
+            self._prepare(engine)
+        return result
 
     def _carry_out_and_tell(self, call: BackwardCall) -> bool | Gradients:
         entered, began = process_time(), perf_counter()  # other programs may run beside this one
@@ -149,17 +193,18 @@ class Watcher:
         if look.facts.level != "call":
             self._describe(look)
         with within_fence("what happened before a call"), running.unseen():
-            self._note_pass(look)
+            if (events := self._noting(Passed)) is not None:
+                if call.line not in self._came_to or look.facts.level != "call":
+                    self._came_to[call.line] = events.same(frozenset(map(id, look.reached)))
+                self._note_pass(events, look.facts, call.line)
+                self._note_names(events, look)
         if self._flight is None:
             self._sink.add_begun(look.facts)
         started, own = perf_counter(), process_time()
         try:
             answer = self._carry_out(look)
         except BaseException as error:
-            told = look.facts._replace(error=text_of_error(error))
-            with within_fence("a call that raised"):
-                self._tell(Told(told, (), None), passing=False)
-            self.flush()
+            self._raised(look.facts, error)
             raise
         seconds, own = perf_counter() - started, process_time() - own
         look.facts = look.facts._replace(seconds=seconds, is_finished=True)
@@ -173,6 +218,13 @@ class Watcher:
         with within_fence("what comes next"):
             self._prepare(engine)
         return answer
+
+    def _raised(self, facts: CallFacts, error: BaseException) -> None:
+        """Tell of a call that raised."""
+        with within_fence("a call that raised"):
+            told = facts._replace(error=text_of_error(error))
+            self._tell(Told(told, (), None), passing=False)
+        self.flush()
 
     def _look_at(self, look: Look) -> bool:
         """Say how much to keep of a call that is about to run; return whether it is passing."""
@@ -191,19 +243,22 @@ class Watcher:
             self._leaves.look_at_rates()
         return passing
 
-    def _note_pass(self, look: Look) -> None:
-        """Add a call to what happens; one whose leaves are not described comes to those of the call
-        before on its line."""
+    def _noting(self, kind: type[Event]) -> Events | None:
+        """Return where what happens is noted, None where events of a kind are not."""
         events = noted.get()
-        if events is None or events.is_full(Passed):
-            return
+        if events is None or events.is_full(kind):
+            return None
         if self._events is not events:
             self._events = events
             self._sink.add_events(Noted(events, self._leaves.number, self._source_of_event))
-        line = look.call.line
-        if line not in self._came_to or look.facts.level != "call":
-            self._came_to[line] = events.same(frozenset(map(id, look.reached)))
-        events.add(Passed, index=look.facts.index, source=look.line, leaves=self._came_to[line])
+        return events
+
+    def _note_pass(self, events: Events, facts: CallFacts, line: Any) -> None:
+        """Add a call to what happens; one whose leaves are not described comes to those of the call
+        before on its line."""
+        events.add(Passed, index=facts.index, source=facts.line, leaves=self._came_to[line])
+
+    def _note_names(self, events: Events, look: Look) -> None:
         if look.has_names:
             for things in (look.names.optimizers, look.names.modules):
                 for name, thing in things.items():
@@ -344,10 +399,13 @@ class Watcher:
         """Have what runs from here on noted only if the next call may be one in full: ops are
         noted for nothing else."""
         in_full = self._flight is not None and self._schedule.full in _FULL
+        self._following = {}
         for kind in get_args(CallKind):
             if self.counts[kind] or self._schedule.requests is not None:
                 wanted = self._account.wanted(self.counts[kind] + 1, kind)
                 in_full = in_full or wanted.level in _FULL
+                if self._flight is None:
+                    self._following[kind] = wanted.level
         self._is_noted = in_full
         if engine.tracing is not None:
             engine.tracing.note_ops(on=in_full, modules=False)

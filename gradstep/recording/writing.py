@@ -42,7 +42,7 @@ from gradstep.text import plural
 MAX_SIZE: Final = 2 << 30
 """Bytes of a recording, by default."""
 _PAUSE: Final = 0.1
-"""Seconds for which calls wait to be written of which only the loss is kept."""
+"""Seconds for which calls wait to be written that are not kept in full."""
 
 
 class FileSink:
@@ -90,6 +90,7 @@ class FileSink:
         self._newest = 0
         self._calls = 0
         self._waiting: dict[int, CallFacts] = {}
+        self._leaf_calls: list[Row] = []  # of these
         self._events: EventWriter | None = None
         self._written = monotonic()
         self._process = os.getpid()
@@ -160,7 +161,8 @@ class FileSink:
         """Write what is known of a call, and of those that wait, if one of them is to be written
         now."""
         self._waiting[call.index] = call
-        if call.level != "call" or call.error or monotonic() - self._written > _PAUSE:
+        is_full = call.level not in ("call", "leaves")
+        if is_full or call.error or monotonic() - self._written > _PAUSE:
             self._change(lambda database: None)
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
@@ -168,18 +170,11 @@ class FileSink:
         if self._waits and self.is_open and memory is not None:
             self._open(memory.backup)
             memory.close()
-        rows = [schema.LEAF_CALLS.row(leaf, call.index) for leaf in leaves]
-
-        def put(database: sqlite3.Connection) -> None:
-            _many(database, schema.LEAF_CALLS.insert, rows)
-            if flow is not None:
-                _put_flow(database, call.index, flow)
-
-        if call.level == "call":
+        self._leaf_calls += [schema.LEAF_CALLS.row(leaf, call.index) for leaf in leaves]
+        if flow is None:
             self._put_soon(call)
         else:
-            self._waiting[call.index] = call
-            self._change(put)
+            self.add_flow(call, flow)
         self._calls += 1
         if self._newest and not call.is_troubled and not call.error:
             self._recorded.append(call.index)
@@ -251,10 +246,12 @@ class FileSink:
                 with self._transaction() as database:
                     rows = [*map(self._row_of, self._waiting.values())]
                     _many(database, schema.CALLS.insert, rows)
+                    _many(database, schema.LEAF_CALLS.insert, self._leaf_calls)
                     if self._events is not None:
                         _many(database, _insert("events", 8), self._events.rows())
                     put(database)
                 self._waiting.clear()
+                self._leaf_calls.clear()
                 self._written = monotonic()
             except (sqlite3.Error, OSError) as error:
                 kept = f"{plural(self._calls, 'call')} in {self.path}"

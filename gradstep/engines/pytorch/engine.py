@@ -178,8 +178,10 @@ class TorchNumbers:
     def statistics(self, gradient: Any) -> Statistics | None:
         return describe(gradient) if isinstance(gradient, torch.Tensor) else None
 
-    def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
-        origin = tensor.origin if tensor.number is None else tensor.number
+    def scalar_statistics(self, tensor: SeenTensor | torch.Tensor) -> Statistics | None:
+        origin: Any = tensor
+        if isinstance(tensor, SeenTensor):
+            origin = tensor.origin if tensor.number is None else tensor.number
         if not isinstance(origin, torch.Tensor):
             return None
         with unobserved():

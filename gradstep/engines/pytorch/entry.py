@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from operator import index
 from threading import Lock
 from types import FrameType
@@ -91,12 +92,17 @@ def _run_backward(*given: Any, **named: Any) -> Any:
         with within_fence("anomaly mode without frames of gradstep"):
             _leave_out_own_frames(arguments.outputs)
     kind = "backward" if arguments.accumulate_grad else "grad"
-    if intercept is None or (hasattr(intercept, "requests") and not intercept.requests(kind)):
-        return carry_out(arguments)
-    call = _read_call(arguments)
-    if call is None:
+    wanted: Any = intercept is not None
+    if wanted and hasattr(intercept, "requests"):
+        wanted = intercept.requests(kind, arguments.outputs)
+    if not wanted:
         return carry_out(arguments)
     try:
+        if callable(wanted):
+            return wanted(partial(carry_out, arguments))
+        call = _read_call(arguments)
+        if call is None:
+            return carry_out(arguments)
         answer = _answer(intercept, call)
         return run(call) if answer is False else answer
     except BaseException as error:
