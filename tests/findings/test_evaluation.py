@@ -69,7 +69,7 @@ def test_a_recording_tells_of_another_range(
     (tmp_path / "train.py").write_text(text)
     main(["record", "-o", str(tmp_path / "run.gsr"), str(tmp_path / "train.py")])
     main(["check", str(tmp_path / "run.gsr")])
-    assert "is given numbers from 0 to 255 here" in capsys.readouterr().out
+    assert "[other-range]" in capsys.readouterr().out
 
 
 LANGUAGE = """

@@ -121,6 +121,30 @@ TOLD = {
         """,
         {("h", "last", 5)},
     ),
+    "a term of a loss that the next one replaces": (
+        """
+        def residual(t):
+            return net(t) - t
+        for step in range(3):
+            loss = residual(points).square().mean()
+            loss = (net(zero) - 1).square().mean()
+            loss.backward()
+        """,
+        {("loss", "computed", 5)},
+    ),
+    "an argument of one of two modules": (
+        """
+        class Conv(nn.Module):
+            def forward(self, x, weight):
+                return self.linear(x)
+        class Net(nn.Module):
+            def __init__(self):
+                self.first, self.second = Conv(), Conv()
+            def forward(self, x, weight):
+                return self.second(self.first(x, weight), weight)
+        """,
+        {("weight", "argument", 3)},
+    ),
     "a function that updates": (
         """
         class Teacher(nn.Module):

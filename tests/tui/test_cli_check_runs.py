@@ -69,6 +69,12 @@ PROGRAMS = {
         .replace("net(x)", "net(x + noise)"),
         "drawn once, before them",
     ),
+    "uphill": (
+        HEALTHY.replace("opt =", "class Up(torch.optim.SGD):\n    def step(self):\n"
+        "        with torch.no_grad():\n            for p in net.parameters():\n"
+        "                p.add_(p.grad, alpha=0.05)\nopt =").replace("torch.optim.SGD(net", "Up(net"),
+        "each step moves the leaves along their gradients",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

@@ -240,8 +240,11 @@ class _Program(NamedTuple):
             return _Found(each.name, "made", names[0]) if is_lost else None
         if is_top and not _MEASURING.isdisjoint(names):
             return None  # it may be there to be looked at
+        is_plain = isinstance(value, ast.Call) and names[0] in self.defined
+        # what a function of the program returns may not matter, unless more is made of it
+        own = self.defined if is_plain or (is_top and not each.again) else ()
         acts = any(
-            name in _ACTING or name in self.defined or not name or name.endswith("_")
+            name in _ACTING or name in own or not name or name.endswith("_")
             or name[:1].isupper()
             for name in names
         )  # fmt: skip
@@ -304,13 +307,18 @@ def _holding(name: str, nodes: list[ast.AST]) -> frozenset[str]:
             isinstance(part, ast.Call) and name_of(part.func) == name
             for part in ast.walk(node.value)
         ):
-            names.update(map(name_of, node.targets))
+            targets = [part for target in node.targets for part in _parts(target)]
+            names.update(map(name_of, targets))
     for node in nodes:
         if isinstance(node, ast.For | ast.comprehension) and any(
             name_of(part) in names for part in ast.walk(node.iter) if isinstance(part, ast.expr)
         ):
             names |= {name_of(part) for part in ast.walk(node.target) if isinstance(part, ast.expr)}
     return frozenset(names - {""})
+
+
+def _parts(target: ast.expr) -> list[ast.expr]:
+    return target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
 
 
 def _given(call: ast.Call, place: int, name: str) -> ast.expr | None:
