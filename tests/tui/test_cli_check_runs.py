@@ -72,7 +72,8 @@ PROGRAMS = {
     "uphill": (
         HEALTHY.replace("opt =", "class Up(torch.optim.SGD):\n    def step(self):\n"
         "        with torch.no_grad():\n            for p in net.parameters():\n"
-        "                p.add_(p.grad, alpha=0.05)\nopt =").replace("torch.optim.SGD(net", "Up(net"),
+        "                p.add_(p.grad, alpha=0.05)\nopt =")
+        .replace("torch.optim.SGD(net", "Up(net"),
         "each step moves the leaves along their gradients",
     ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),

@@ -213,8 +213,8 @@ class _Progress:
             self._has_offered = True
             self.close()
             output.say(
-                f"{plural(count, 'call')} in {self.seconds:.0f} s; ctrl+c ends the run with the report "
-                "so far, as --calls N and --for 60s do"
+                f"{plural(count, 'call')} in {self.seconds:.0f} s; ctrl+c ends the run with the "
+                "report so far, as --calls N and --for 60s do"
             )
         found = [Finding(reason) for _, reason in facts.seen]
         counts = Counter(finding.severity for finding in found if finding.is_bad)
