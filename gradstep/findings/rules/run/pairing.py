@@ -71,8 +71,9 @@ class TargetAmongInputs(Reason):
     columns: int = field(compare=False)
 
     def text(self) -> str:
+        given, target = f"the input {self.input}".rstrip(), f"the target {self.target}".rstrip()
         return (
-            f"the input {self.input} has the target {self.target} in each row: number "
+            f"{given} has {target} in each row: number "
             f"{self.column} of {self.columns} is what the loss asks for"
         )
 
