@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 BUDGET = 1 << 30  # bytes
+SMALL_BUDGET = 1 << 27
+"""Of a run all of which is looked at: where activations are large, their copies would double the
+memory that it takes."""
 
 
 class Budget:

@@ -166,8 +166,14 @@ def call_from(arguments: Arguments, roots: Any, inputs: Any) -> TorchCall:
 
 
 def run(call: TorchCall) -> Any:
-    """Let PyTorch's engine carry out ``call``."""
-    return carry_out(call.arguments)
+    """Let PyTorch's engine carry out ``call``; what was copied of ops whose nodes it frees is let
+    go of, where it is known which these are."""
+    result = carry_out(call.arguments)
+    behind, origins = call.roots[0].graph.walked, current.get()
+    if behind is not None and not call.keep and origins is not None and origins.recorder:
+        with within_fence("what ops were given"):
+            origins.recorder.inputs.forget(behind.nodes)
+    return result
 
 
 def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:

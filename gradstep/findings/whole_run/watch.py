@@ -11,6 +11,7 @@ from typing import Any, Final
 from weakref import ref
 
 from gradstep.capturing.names import Names, caller_names
+from gradstep.contract.budget import SMALL_BUDGET
 from gradstep.contract.insides import insides_of
 from gradstep.contract.lookup import numbers_of, running_of
 from gradstep.contract.protocol import Engine
@@ -310,7 +311,9 @@ class Watch(Watcher):
         explains = line not in self._explained
         passed: Passed | None = None
         if asks and not call.is_grad:
-            session = PassSession.of_call(call, names=look.names, call=number)
+            session = PassSession.of_call(
+                call, names=look.names, call=number, history_bytes=SMALL_BUDGET
+            )
             is_finite, passed = session.host(partial(self._ask, look, session, explains=explains))
             if is_finite:
                 return True

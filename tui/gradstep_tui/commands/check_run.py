@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from gradstep.capturing.roots import tensors_in
+from gradstep.contract.budget import SMALL_BUDGET, Budget
 from gradstep.contract.events import noting_events
 from gradstep.contract.lookup import running_of
 from gradstep.findings.facts import Fact, Facts
@@ -118,8 +119,9 @@ def check_run(
     try:
         with noting_events():
             ran = run_target(
-                target, arguments, asked.selected, look, values=True, end=not asked.is_whole
-            )
+                target, arguments, asked.selected, look, values=True, end=not asked.is_whole,
+                budget=None if asked.derivatives or not asked.is_whole else Budget(SMALL_BUDGET),
+            )  # fmt: skip
         if ran.found is not None:
             watch = Watch(derivatives=True, progress=progress.of_nodes, more=asked.more)
             _look_at_tensor(watch, ran.found)
