@@ -84,10 +84,7 @@ def _described(value: Any, tensors: dict[Tensor, int]) -> Any:
         return {kind: number, "requires_grad": value.requires_grad}
     if isinstance(value, dict):
         pairs = [[_described(part, tensors) for part in pair] for pair in value.items()]
-        if not isinstance(value, OrderedDict):
-            return {"dict": pairs}
-        metadata = getattr(value, "_metadata", None)
-        return {"ordered": pairs, "metadata": _described(metadata, tensors)}
+        return {"ordered" if isinstance(value, OrderedDict) else "dict": pairs}
     if isinstance(value, (list, tuple)):
         parts = [_described(part, tensors) for part in value]
         return {"list" if isinstance(value, list) else "tuple": parts}
@@ -112,9 +109,4 @@ def _made(value: Any, archive: Any, tensors: dict[int, Tensor]) -> Any:
         parts = [_made(part, archive, tensors) for part in content]
         return parts if kind == "list" else tuple(parts)
     pairs = [[_made(part, archive, tensors) for part in pair] for pair in content]
-    if kind == "dict":
-        return dict(pairs)
-    ordered: Any = OrderedDict(pairs)
-    if value["metadata"] is not None:
-        ordered._metadata = _made(value["metadata"], archive, tensors)
-    return ordered
+    return dict(pairs) if kind == "dict" else OrderedDict(pairs)

@@ -351,7 +351,7 @@ def submodules(t: Any) -> Any:
     model = t.nn.Sequential(t.nn.Linear(1, 1))
     model._apply(lambda each: each.double())
     kind = str(model[0].weight.dtype)
-    model.set_submodule("0", t.nn.ReLU())
+    model[0] = t.nn.ReLU()
     with t.device("cpu"):
         x = t.ones(3)
     x.resize_(3)

@@ -163,12 +163,6 @@ def no_check(torch):
     torch.nn.modules.batchnorm._BatchNorm(2)(torch.tensor(ROWS))
 
 
-def a_state_of_before_the_counter(torch):
-    module = norm(torch)
-    old = {k: v for k, v in module.state_dict().items() if k != "num_batches_tracked"}
-    return str(module.load_state_dict(old))
-
-
 def a_state_that_lost_the_counter(torch):
     module = norm(torch)
     lost = module.state_dict()
@@ -187,7 +181,6 @@ MODULES = {
     ],
     a_check_of_the_users: NORMALIZED,
     no_check: Error("NotImplementedError"),
-    a_state_of_before_the_counter: "<All keys matched successfully>",
     a_state_that_lost_the_counter: Error(
         "RuntimeError",
         "Error(s) in loading state_dict for BatchNorm1d:\n\tMissing key(s) in state_dict: "

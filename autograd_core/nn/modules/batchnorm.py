@@ -17,8 +17,6 @@ from autograd_core.tensor import Tensor
 class _BatchNorm(Layer):
     """The base of batch normalization: a scale, a shift, and running statistics."""
 
-    _version = 2
-
     num_features: int
     eps: float = 1e-5
     momentum: float | None = 0.1
@@ -68,16 +66,6 @@ class _BatchNorm(Layer):
         if input.ndim not in self.allowed:
             expected = " or ".join(f"{dim}D" for dim in self.allowed)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
-
-    def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *others: Any
-    ) -> None:
-        counter = f"{prefix}num_batches_tracked"
-        old = (local_metadata.get("version") or 0) < 2  # states of which have no counter
-        if old and self.track_running_stats and counter not in state_dict:
-            known = self.num_batches_tracked
-            state_dict[counter] = functions.tensor(0) if known is None else known
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)

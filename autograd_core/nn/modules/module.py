@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -27,17 +26,7 @@ from autograd_core.nn.modules.hooks import (
     register_module_full_backward_pre_hook,
     use_full_backward_hooks,
 )
-from autograd_core.nn.modules.state import (
-    EXTRA,
-    IncompatibleKeys,
-    load_all,
-    own_state,
-    quoted,
-    returning_none,
-    run_hooks_after_saving,
-    save_own,
-    take,
-)
+from autograd_core.nn.modules.state import IncompatibleKeys, own_state, quoted, take
 from autograd_core.nn.parameter import Buffer, Parameter
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
@@ -51,11 +40,7 @@ __all__ = [
 M = TypeVar("M", bound="Module")
 T = TypeVar("T")
 _HELD = ("_parameters", "_buffers", "_modules")
-_HOOKS = (
-    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
-    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
-)  # fmt: skip
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 class Module:
@@ -79,11 +64,6 @@ class Module:
     _backward_pre_hooks: BackwardCalls
     _backward_hooks: BackwardCalls
     _is_full_backward_hook: bool | None = None  # None as long as there are no backward hooks
-    _state_dict_pre_hooks: dict[int, Callable[..., Any]]
-    _state_dict_hooks: dict[int, Callable[..., Any]]
-    _load_state_dict_pre_hooks: dict[int, Callable[..., Any]]
-    _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
-    _version = 1  # of what is saved
 
     def __init__(self) -> None:
         own = self.__dict__
@@ -258,33 +238,6 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return module
 
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Register ``module`` under a dotted name, which must exist already if ``strict``.
-
-        Raises:
-            AttributeError: there is no such module, or no parent for it.
-            ValueError: the name is empty, or ``module`` is not a module.
-        """
-        if target == "":
-            raise ValueError("Cannot set the submodule without a target name!")
-        above, _, name = target.rpartition(".")
-        parent = self.get_submodule(above)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
-        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-        if not isinstance(module, Module):
-            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
-        setattr(parent, name, module)
-
-    def get_parameter(self, target: str) -> Tensor:
-        """Return the parameter under a dotted name."""
-        return _get(self, "_parameters", target, "nn.Parameter")
-
-    def get_buffer(self, target: str) -> Tensor:
-        """Return the buffer under a dotted name."""
-        return _get(self, "_buffers", target, "buffer")
-
     # changing all of it
 
     def apply(self: M, function: Callable[[Module], Any]) -> M:
@@ -448,39 +401,17 @@ class Module:
         """
         if destination is None:
             destination = OrderedDict()
-            destination._metadata = OrderedDict()  # the version of each module that saves itself
-        stack: list[tuple[str, Any, bool]] = [(prefix, self, True)]
+        stack: list[tuple[str, Module]] = [(prefix, self)]
         while stack:
-            name, module, entering = stack.pop()
-            if not entering:
-                destination = run_hooks_after_saving(module, destination, name)
-            elif module is not self and type(module).state_dict is not Module.state_dict:
-                module.state_dict(destination=destination, prefix=name, keep_vars=keep_vars)
-            else:
-                save_own(module, destination, name, keep_vars)
-                children = [(n, m) for n, m in module._modules.items() if m is not None]
-                stack.append((name, module, False))
-                stack += [(f"{name}{n}.", m, True) for n, m in reversed(children)]
+            path, module = stack.pop()
+            if module is not self and type(module).state_dict is not Module.state_dict:
+                module.state_dict(destination=destination, prefix=path, keep_vars=keep_vars)
+                continue
+            for name, value in own_state(module).items():
+                destination[path + name] = value if keep_vars else value.detach()
+            children = [(f"{path}{n}.", m) for n, m in module._modules.items() if m is not None]
+            stack += reversed(children)
         return destination
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put the module's own tensors, not its children's, into ``destination``."""
-        for name, value in own_state(self).items():
-            destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not Module.get_extra_state:
-            destination[prefix + EXTRA] = self.get_extra_state()
-
-    def get_extra_state(self) -> Any:
-        """Return what else to save; for subclasses to define."""
-        raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be called."
-        )
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take back what :meth:`get_extra_state` gave."""
-        raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be called."
-        )
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
@@ -497,9 +428,22 @@ class Module:
         before = [
             (module, dict(module._parameters), dict(module._buffers)) for module in self.modules()
         ]
-        tensors = (*self.parameters(), *self.buffers())
-        arrays = [(t, t.array.copy()) for t in tensors]
-        keys, errors = load_all(self, state_dict, strict, assign)
+        arrays = [(t, t.array.copy()) for t in (*self.parameters(), *self.buffers())]
+        places = {
+            _join(path, name): (module, name, present)
+            for path, module in self.named_modules(remove_duplicate=False)
+            for name, present in own_state(module).items()
+        }
+        keys = IncompatibleKeys(
+            [key for key in places if key not in state_dict],
+            [key for key in state_dict if key not in places],
+        )
+        taken = (
+            take(*place, key, state_dict[key], assign)
+            for key, place in places.items()
+            if key in state_dict
+        )
+        errors = [error for error in taken if error]
         if strict and keys.unexpected_keys:
             errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(keys.unexpected_keys)}. ")
         if strict and keys.missing_keys:
@@ -515,71 +459,6 @@ class Module:
         raise RuntimeError(
             f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{details}"
         )
-
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        """Take the module's own tensors, not its children's, out of ``state_dict``."""
-        for hook in tuple(self._load_state_dict_pre_hooks.values()):
-            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                 error_msgs)  # fmt: skip
-        own = own_state(self)
-        for name, present in own.items():
-            key = prefix + name
-            if key in state_dict:
-                assign = local_metadata.get("assign_to_params_buffers", False)
-                error = take(self, name, present, key, state_dict[key], assign)
-                error_msgs += [error] if error else []
-            elif strict:
-                missing_keys.append(key)
-        takes_extra = type(self).set_extra_state is not Module.set_extra_state
-        if takes_extra and prefix + EXTRA in state_dict:
-            self.set_extra_state(state_dict[prefix + EXTRA])
-        elif takes_extra and strict:
-            missing_keys.append(prefix + EXTRA)
-        if strict:
-            known = {*own, EXTRA} if takes_extra else own
-            for key in state_dict:
-                name, dot, _ = key[len(prefix) :].partition(".")
-                if key.startswith(prefix) and name not in (self._modules if dot else known):
-                    unexpected_keys.append(key)
-
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before the module is saved."""
-        return add_hook(self._state_dict_pre_hooks, hook)
-
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` when module and children are
-        saved; it may change the dictionary, and returns None."""
-        checked: Callable[..., Any] = partial(returning_none, hook)
-        return add_hook(self._state_dict_hooks, checked)
-
-    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As :meth:`register_state_dict_post_hook`; the hook may return another dictionary."""
-        return add_hook(self._state_dict_hooks, hook)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
-        unexpected_keys, error_msgs)`` before the module is loaded."""
-        return self._register_load_state_dict_pre_hook(hook, with_module=True)
-
-    def _register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], with_module: bool = False
-    ) -> RemovableHandle:
-        call: Callable[..., Any] = partial(hook, self) if with_module else hook
-        return add_hook(self._load_state_dict_pre_hooks, call)
-
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` when module and children are loaded; what it
-        changes in the lists of keys counts."""
-        return add_hook(self._load_state_dict_post_hooks, hook)
 
     # how it prints
 
@@ -649,17 +528,6 @@ def _held(
         if value is not None
     )
     return _each_once(held) if once else held
-
-
-def _get(root: Module, registry: str, target: str, kind: str) -> Tensor:
-    path, _, name = target.rpartition(".")
-    module = root.get_submodule(path)
-    if not hasattr(module, name):
-        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-    tensor: Tensor | None = module.__dict__[registry].get(name)
-    if tensor is None:
-        raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
-    return tensor
 
 
 def _keep_attributes(module: Module) -> None:
