@@ -19,6 +19,7 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
     quiet,
     trace_cut,
+    tracer,
     with_gradients,
 )
 from autograd_core.autograd.graph import GradientEdge
@@ -216,9 +217,8 @@ def note_freed(call: BackwardCall, task: GraphTask) -> None:
     for node in task.order:
         if node.notes is not None:
             node.note_freed(call.line)
-    mode = current_mode()
-    if mode is not None and mode.tracer is not None:
-        mode.tracer.passed(call.line)
+    if (traces := tracer()) is not None:
+        traces.passed(call.line)
 
 
 def start(

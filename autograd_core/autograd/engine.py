@@ -1,8 +1,13 @@
 """The backward pass.
 
-:func:`run_reference` says in full what a pass is.  :class:`GraphTask` carries one out by one of
-two loops: ``run`` keeps nothing, ``observe`` tells what each node did.  Both add gradients in the
-order and grouping of the reference; property tests hold them to it, bit for bit.
+Nodes run in the order of a plan: the one whose op ran last in the forward pass runs first.  Each
+takes the gradients that wait in its buffer, computes those of its inputs, and adds these to the
+buffers of the nodes that made the inputs.  The node of a leaf, an AccumulateGrad, adds to its
+``.grad``.  ``docs/concepts/autograd_in_200_lines.rst`` is the way in.
+
+:func:`run_reference` is a whole pass in plain steps; only tests call it.  :class:`GraphTask` runs a
+pass by one of two loops: ``run`` keeps nothing, ``observe`` tells what each node did.  Both add
+gradients in the order and grouping of the reference; property tests hold them to it, bit for bit.
 """
 
 from __future__ import annotations

@@ -18,13 +18,13 @@ from autograd_core.autograd.decorating import DecoratingContext, P, R
 from autograd_core.autograd.undo_log import UndoLog
 
 Line = tuple[str, int]  # file and number
-# Where a view was made, which decides about changes of it in place: "usual" in a graph, "several"
+# How a view was made; changes of it in place are checked accordingly: "usual" in a graph, "several"
 # as one of many at once, "function" by a custom Function, or where no graph was built.
 Creation = Literal["usual", "several", "function", "no_grad", "inference"]
 
 
 class Tracer(Protocol):
-    """Who is told of every op while tracing is on."""
+    """Receives a call for every op while tracing is on."""
 
     def op(
         self,
@@ -62,7 +62,7 @@ class Tracer(Protocol):
         """Note that ``tensor`` is about to be changed in place; return the line that runs now."""
 
     def settle(self) -> None:
-        """Note what was told so far: somebody asks, or some of it is about to change."""
+        """Process what was noted so far, before it is read or changes."""
 
     def passed(self, line: Line) -> None:
         """Note that the backward pass begun at ``line`` has freed its graph."""
@@ -72,13 +72,13 @@ class Tracer(Protocol):
 
 
 class Profiler(Protocol):
-    """Who takes the time of ops and nodes (see :mod:`autograd_core.autograd.profiler`)."""
+    """Measures the time of ops and nodes (see :mod:`autograd_core.autograd.profiler`)."""
 
     def begin(self) -> None:
         """Note that an op begins to compute."""
 
     def op(self, outputs: Sequence[Any], node: Any) -> None:
-        """It has ended."""
+        """Note that the op has ended."""
 
     def made(self, outputs: Sequence[Any], node: Any, began: float) -> None:
         """Note what a custom Function has made since ``began``."""
@@ -115,7 +115,7 @@ class Mode:
 
     @property
     def creation(self) -> Creation:
-        """Where views are made in this mode."""
+        """How views are made in this mode."""
         return "usual" if self.builds else "inference" if self.inference else "no_grad"
 
 
@@ -145,7 +145,7 @@ def with_gradients(on: bool) -> Mode:
 
 
 def quiet(mode: Mode) -> Mode:
-    """Return ``mode`` with gradients off, and nobody told of ops."""
+    """Return ``mode`` with gradients off, and without a tracer."""
     if (
         mode.inference
         or mode.saved_hooks_refused
@@ -160,27 +160,30 @@ def quiet(mode: Mode) -> Mode:
 
 def trace_cut(how: str, before: Any, after: Any) -> None:
     """Tell whoever traces that ``after`` is ``before`` without its graph, by a call of ``how``."""
-    mode = current_mode()
-    if mode is not None and mode.tracer is not None:
-        mode.tracer.cut(how, before, after)
+    if (traces := tracer()) is not None:
+        traces.cut(how, before, after)
 
 
 def trace_taken_out(how: str, tensor: Any) -> None:
     """Tell whoever traces that the data of ``tensor`` was handed out, by a call of ``how``."""
-    mode = current_mode()
-    if mode is not None and mode.tracer is not None:
-        mode.tracer.taken_out(how, tensor)
+    if (traces := tracer()) is not None:
+        traces.taken_out(how, tensor)
 
 
 def settle() -> None:
-    """Let whoever traces note what it was told so far: see :meth:`Tracer.settle`."""
+    """Let the tracer process what it noted so far: see :meth:`Tracer.settle`."""
+    if (traces := tracer()) is not None:
+        traces.settle()
+
+
+def tracer() -> Tracer | None:
+    """Return the tracer of this mode, None without one."""
     mode = current_mode()
-    if mode is not None and mode.tracer is not None:
-        mode.tracer.settle()
+    return None if mode is None else mode.tracer
 
 
 def undo_log() -> UndoLog | None:
-    """Return who is to be told of what is about to change."""
+    """Return the log that is told before something changes, None without one."""
     mode = current_mode()
     return None if mode is None else mode.undo_log
 
@@ -204,7 +207,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _GradMode(DecoratingContext):
-    """Common to the grad modes; one can be entered again while it lasts."""
+    """Common to the grad modes; one can be nested in itself."""
 
     def __init__(self) -> None:
         self._before: list[Mode | None] = []
@@ -223,7 +226,7 @@ class _GradMode(DecoratingContext):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _mode.set(self._before.pop())  # not by a token, which the context around may not know
+        _mode.set(self._before.pop())  # not by a token: it may belong to another context
 
     def _decorated(self, function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)

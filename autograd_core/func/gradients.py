@@ -15,6 +15,7 @@ from autograd_core.autograd.functional import jacobian
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.graph import disable_saved_tensors_hooks
 from autograd_core.func.trees import leaves_of, rebuilt, structure_of
+from autograd_core.op.gradient import zeros_of
 from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
 
@@ -101,7 +102,7 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
         pairs = zip(leaves_of(primals), leaves_of(tangents), strict=True)
         returned = func(*rebuilt(primals, [make_dual(x, t) for x, t in pairs]))
         duals = [unpack_dual(leaf) for leaf in leaves_of(returned)]
-    results = [x * 0 if tangent is None else tangent for x, tangent in duals]
+    results = [zeros_of(x) if tangent is None else tangent for x, tangent in duals]
     return rebuilt(returned, [x for x, _ in duals]), rebuilt(returned, results)
 
 
@@ -234,15 +235,15 @@ def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Se
     given = [None] * len(listed) if cotangents is None else cotangents
     pairs = [(y, g) for y, g in zip(listed, given, strict=True) if y.requires_grad]
     if not pairs:
-        return [point.detach() * 0 for point in points]
+        return [zeros_of(point.detach()) for point in points]
     roots, seeds = zip(*pairs, strict=True)
     gradients = gradients_by(roots, points, seeds, create_graph=True, materialize_grads=True)
     return [g for g in gradients if g is not None]
 
 
 def _released(tensors: Sequence[Any], inputs: Any, points: Sequence[Tensor] = ()) -> list[Any]:
-    """Return ``tensors``, out of the graph of these derivatives by ``points`` unless one around it
-    reaches in: from ``inputs``, or from what the function took from elsewhere."""
+    """Detach ``tensors`` from the graph of these derivatives by ``points``, unless a transform
+    around them needs it, by ``inputs``, or another leaf, by what the function took elsewhere."""
     reached = any(isinstance(x, Tensor) and x.requires_grad for x in leaves_of(inputs))
     return [
         t

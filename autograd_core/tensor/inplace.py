@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.autograd.dual import copy_tangent, update_tangent
-from autograd_core.autograd.grad_mode import WITHOUT_GRADIENTS, builds_graph, current_mode
+from autograd_core.autograd.grad_mode import WITHOUT_GRADIENTS, builds_graph, current_mode, tracer
 from autograd_core.autograd.memory import check_overlap, make_writeable, spreads
 from autograd_core.autograd.saved import Since
 from autograd_core.autograd.version import INFERENCE, check_changeable
@@ -81,10 +81,9 @@ def inplace(
         else:
             self.bump()
             _write_expanded(self.array, result.array, deprecated)
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
+        if (traces := tracer()) is not None:
             self.record = result.record
-            mode.tracer.in_place(self)
+            traces.in_place(self)
         if node is not None:
             _watch_result(self, node)
             rebase_history(self, node)

@@ -19,6 +19,7 @@ from autograd_core.autograd.grad_mode import (
     enter_mode,
     leave_mode,
     settle,
+    tracer,
     undo_log,
 )
 from autograd_core.autograd.memory import address, layout_of
@@ -127,9 +128,8 @@ def rebase_history(x: Tensor, place: Node | Port) -> None:
     else:
         assert isinstance(place, Node)  # nothing else has changed views
         changed = CopySlices(root, x, place)
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.through_view(root, x, changed)
+        if (traces := tracer()) is not None:
+            traces.through_view(root, x, changed)
         _move_retain(root.edge, changed)
         if (log := undo_log()) is not None:
             log.keep_fields(root)

@@ -11,8 +11,8 @@ from gradstep.graph.errors import NotInGraph
 
 
 def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
-    """Return ``roots``, a tensor, a GradientEdge or a ``grad_fn``, or several, as a tuple, and the
-    engine that they belong to.
+    """Return ``roots`` as a tuple of tensors, and their engine. Each is a tensor, a GradientEdge or
+    a ``grad_fn``; there may be one or several.
 
     Raises:
         NotInGraph: there is something else among them, or tensors of two libraries.
@@ -34,11 +34,11 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
 
 
 def backward_call(roots: Any) -> Any:
-    """Return the call ``backward(roots)``, which is not carried out.
+    """Return the call ``backward(roots)`` without running it.
 
     Raises:
         NotInGraph: as :func:`tensors_in`.
-        RuntimeError: a root needs a gradient that is given; in PyTorch's words.
+        RuntimeError: a root is not scalar, and has no gradient; in PyTorch's words.
     """
     tensors, engine = tensors_in(roots)
     running = engine.running or engine.cannot("call backward()")

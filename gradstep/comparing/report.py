@@ -17,16 +17,16 @@ from gradstep.guest.cells import place_in
 from gradstep.text import plural
 
 VERSION: Final = 1
-"""Of the JSON document; it grows when something in it changes that is there already."""
+"""Of the format of the JSON document; raised for changes that readers have to follow."""
 _MOST: Final = 10
-"""Of a kind that are listed."""
+"""How many differences of one kind are listed."""
 
 
 def text(
     comparison: Comparison, names: tuple[str, str], here: Path, causes: Sequence[str] = ()
 ) -> str:
-    """Return the report for a person; files are named as seen from ``here``, and ``causes`` are
-    those without which there is no difference."""
+    """Return the report for a person; files are named as seen from ``here``. ``causes`` are
+    changes; undone, they make the runs equal."""
     return "\n\n".join(
         "\n".join(block)
         for block in (
@@ -110,7 +110,7 @@ def _structures(comparison: Comparison, here: Path) -> list[str]:
 
 
 def _alike(comparison: Comparison) -> list[str]:
-    """Say what stands for each other though it does not look the same."""
+    """Describe parts that were matched and look different."""
     lines = [
         f"same module, other name: {one or 'the model'} → {other or 'the model'}"
         for one, other, _ in comparison.renamed[:_MOST]
@@ -163,7 +163,7 @@ def _divergence(comparison: Comparison, here: Path) -> list[str]:
 
 
 def _least(gap: Gap | None) -> str:
-    """Say how far two are apart of which only the bits and a description are known."""
+    """Describe a gap between values of which only bits and statistics are known."""
     if gap is not None and not gap.is_same and gap.relative == 0:
         return "not equal in every bit"
     return str(gap)

@@ -1,4 +1,5 @@
-"""A run as those read it who explain it: whether it is in memory or in a file, and over or not."""
+"""The facts of a run: the protocol by which they are read, in memory or from a file, and the one by
+which they are written."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ from gradstep.recording.facts import (
 class Run(Protocol):
     """The facts of a run. A call goes by its ``index``, the same in every method.
 
-    Every method raises :class:`NotRecorded` of a call, a structure or a leaf that is not there.
+    Every method raises :class:`NotRecorded` for a call, a structure or a leaf that is not there.
     """
 
     @property
@@ -72,8 +73,8 @@ class Run(Protocol):
 
     @property
     def incomplete(self) -> Sequence[int]:
-        """The calls of which a bug in gradstep has lost something: their facts show nothing, and
-        what all calls have in common is unknown."""
+        """The calls whose facts a bug in gradstep has lost in part; what all calls have in common
+        is unknown then."""
         ...
 
     @property
@@ -83,12 +84,12 @@ class Run(Protocol):
 
     @property
     def full(self) -> Sequence[int]:
-        """Those of them that have a :meth:`flow`."""
+        """The calls that have a :meth:`flow`."""
         ...
 
     @property
     def described(self) -> Sequence[tuple[int, bool]]:
-        """Those of them whose leaves were described, and whether something is wrong there."""
+        """The calls whose leaves were described, and whether something is wrong there."""
         ...
 
     def calls(self) -> Iterator[CallFacts]:
@@ -128,7 +129,7 @@ class Run(Protocol):
 
 
 class Sink(Protocol):
-    """Who takes note of a run, as it is watched."""
+    """Receives the facts of a run, as it is watched."""
 
     def add_header(self, header: Header) -> None:
         """Take note of the run, in place of what was known of it."""
@@ -143,7 +144,7 @@ class Sink(Protocol):
         ...
 
     def add_events(self, noted: Noted) -> None:
-        """Take note of where it is noted what happens."""
+        """Take the log of events, which grows while the program runs."""
         ...
 
     def add_incomplete(self, call: int) -> None:
@@ -175,8 +176,8 @@ class Sink(Protocol):
         ...
 
     def add_flow(self, call: CallFacts, flow: Flow) -> None:
-        """Take note of what flowed in a call that has ended before; ``call`` is all else that is
-        known of it now."""
+        """Take note of what flowed in a call that has ended before; ``call`` has its facts of
+        now."""
         ...
 
     def add_end(self) -> None:

@@ -51,6 +51,14 @@ def test_what_no_argument_reaches_has_gradient_zero(torch: Any, func: Any) -> No
     assert func.grad(lambda x: torch.ones(2).sum())(torch.ones(3)).tolist() == [0, 0, 0]
 
 
+def test_the_derivative_of_a_constant_is_zero_at_infinity_too(torch: Any, func: Any) -> None:
+    endless = torch.tensor([float("inf"), float("nan"), 1.0])
+    _, tangent = func.jvp(lambda x: endless, (torch.ones(3),), (torch.ones(3),))
+    assert tangent.tolist() == [0.0] * 3
+    gradient = func.grad(lambda x: torch.ones(3).sum())(endless)
+    assert gradient.tolist() == [0.0] * 3
+
+
 def test_a_jacobian_is_the_same_from_both_sides(torch: Any, func: Any) -> None:
     x = torch.tensor([1.0, 2.0])
     for jacobian in (func.jacrev, func.jacfwd):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.grad_mode import tracer
 from autograd_core.autograd.memory import laid_out_like
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype, int32, int64
 from autograd_core.op import public
@@ -94,12 +94,11 @@ def _refused(data: Any) -> Exception | None:
 
 def _traced(how: str, data: Any, tensor: Tensor) -> Tensor:
     """Return ``tensor``, after telling whoever traces that it was made from ``data``."""
-    mode = current_mode()
-    if mode is not None and mode.tracer is not None:
+    if (traces := tracer()) is not None:
         if isinstance(data, Tensor):
-            mode.tracer.cut(how, data, tensor)
+            traces.cut(how, data, tensor)
         elif _has_dtype(data):
-            mode.tracer.from_numpy(how, tensor)
+            traces.from_numpy(how, tensor)
     return tensor
 
 

@@ -46,8 +46,8 @@ class Windows(NamedTuple):
         return tuple(slice(p, p + n) for p, n in zip(self.padding, size, strict=True))
 
     def offsets(self, padded: Any, output: Sizes, axis: int) -> Iterator[tuple[Sizes, Any]]:
-        """For each offset within the kernel: what lies there in every window, a view of the
-        padded image, whose dimensions begin at ``axis``."""
+        """Yield each offset within the kernel, and the view of ``padded`` at that offset in all
+        windows; the dimensions of the image begin at ``axis``."""
         for offset, place in _offsets(self, output, axis):
             yield offset, padded[place]
 
@@ -56,11 +56,11 @@ class Windows(NamedTuple):
         return _tile(self, tuple(size))
 
     def places(self, output: Sizes, axis: int) -> list[tuple[slice, ...]]:
-        """List where in padded images :meth:`offsets` finds that."""
+        """List the slices behind :meth:`offsets`."""
         return [place for _, place in _offsets(self, output, axis)]
 
 
-# Of a small image they take as long as the pixels, and there are few kinds of windows.
+# Cached: of a small image they take as long as the pixels, and there are few kinds of windows.
 
 
 @lru_cache(maxsize=1024)

@@ -1,4 +1,7 @@
-"""Activation functions, elementwise; their derivatives at a kink are PyTorch's."""
+"""Activation functions, elementwise; their derivatives at a kink are PyTorch's.
+
+``relu``, ``sigmoid`` and ``tanh`` are in :mod:`autograd_core.ops.pointwise.elementwise`.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from autograd_core.autograd.call import (
     run,
     unheard,
 )
-from autograd_core.autograd.grad_mode import current_mode, settle
+from autograd_core.autograd.grad_mode import settle, tracer
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.packed import Packed
@@ -242,15 +242,14 @@ class NativeTracing:
     settle = staticmethod(settle)
 
     def note_ops(self, *, on: bool, modules: bool = True) -> None:
-        mode = current_mode()
-        if mode is not None and isinstance(mode.tracer, GraphTracer):
-            mode.tracer.is_paused = not on
+        if isinstance(traces := tracer(), GraphTracer):
+            traces.is_paused = not on
 
     def describe_ops(self, *, on: bool) -> bool:
-        mode = current_mode()
-        if mode is None or not isinstance(mode.tracer, GraphTracer):
+        traces = tracer()
+        if not isinstance(traces, GraphTracer):
             return False
-        mode.tracer.describe(on=on)
+        traces.describe(on=on)
         return on
 
     def drop_trace(self, nodes: Sequence[Node]) -> None:
@@ -260,9 +259,8 @@ class NativeTracing:
                 node.notes.record = None
 
     def has_run(self, module: Any) -> bool:
-        mode = current_mode()
-        tracer: Any = None if mode is None else mode.tracer
-        return tracer is not None and bool(tracer.has_run(module))
+        traces = tracer()
+        return isinstance(traces, GraphTracer) and traces.has_run(module)
 
     def departure(self, leaf: Tensor) -> Departure | None:
         record = leaf_record(leaf)

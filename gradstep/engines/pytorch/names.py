@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-_OTHERS: Final[Mapping[str, str]] = {
+_USUAL_NAMES: Final[Mapping[str, str]] = {
     "CudnnBatchNorm": "batch_norm",
     "Deg2Rad": "deg2rad",
     "Log1P": "log1p",
@@ -27,7 +27,7 @@ _OTHERS: Final[Mapping[str, str]] = {
     "UnsafeView": "view",
     "WeightNormInterface": "weight_norm",
 }
-"""Nodes of functions that users know by another name than their inner one."""
+"""What users call ops whose nodes have other names."""
 
 
 @lru_cache(maxsize=4096)
@@ -46,8 +46,8 @@ def stem(name: str) -> str:
         return ""
     if rest.startswith("Backward"):  # the derivative of a derivative
         return f"{stem(f'{short}Backward0')}_backward"
-    if short in _OTHERS:
-        return _OTHERS[short]
+    if short in _USUAL_NAMES:
+        return _USUAL_NAMES[short]
     if short.startswith("ScaledDotProduct"):
         return "scaled_dot_product_attention"
     short = re.sub(r"(?<=\d)D", "d", short.removeprefix("Linalg"))

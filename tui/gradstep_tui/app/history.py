@@ -17,7 +17,7 @@ class History:
     with a slash.
 
     They are in a file that only the user can read.  Where that cannot be read or written, the
-    history is that of this process.
+    history lasts only for this process.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class History:
         return [line.removeprefix("/") for line in self._lines if line.startswith("/") == search]
 
     def add(self, line: str, *, search: bool) -> None:
-        """Keep a line, unless it is the one before again."""
+        """Keep a line, unless it repeats the last one."""
         line = f"/{line}" if search else line
         if self._lines[-1:] == [line]:
             return
@@ -41,7 +41,8 @@ class History:
                     file.write(f"{line}\n")
 
     def before(self, place: int, text: str, *, search: bool) -> int | None:
-        """Return the place of the last line before ``place`` that has ``text``; None without."""
+        """Return the place of the last line before ``place`` that has ``text``, None if there
+        is none."""
         lines = self.lines(search=search)[:place]
         return next((at for at in reversed(range(len(lines))) if text in lines[at]), None)
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 POINTS_PER_INCH = 72
 NODE_GAP = 0.5
-"""In inches: so far apart Graphviz keeps boxes of one rank, or a multiple of it."""
+"""The distance in inches between boxes of one rank, or a part of it."""
 
 CAPTION_WIDTH = 340
 SIDES = ("_left", "_right")
@@ -34,8 +34,8 @@ def write_dot(picture: Picture, legend: bool = False) -> str:
 
 
 def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
-    """Make a ``graphviz.Digraph`` of the picture, to go on with; ``legend`` explains in a cluster
-    of its own what occurs."""
+    """Make a ``graphviz.Digraph`` of the picture, which callers may extend; ``legend`` adds one,
+    in a cluster of its own."""
     import graphviz  # slow to load, and only DOT needs it
 
     digraph = graphviz.Digraph(
@@ -124,7 +124,7 @@ def _add_halves(digraph: graphviz.Digraph, picture: Picture) -> None:
 def _keep_sides(digraph: graphviz.Digraph, picture: Picture) -> None:
     """Keep the halves on their sides.
 
-    Graphviz minds no order among boxes of different clusters.  It does among boxes outside them:
+    Graphviz ignores the order of boxes in different clusters.  It does among boxes outside them:
     of two that cannot be seen, the left one hangs on the forward half, the right one on the other,
     and if the halves changed sides, the lines to them would cross.
     """
@@ -152,7 +152,7 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
     role = theme.BOX_ROLES["alert" if box.alert else box.role]
     more = {"URL": escape(box.href)} if box.href else {}
     fill = role.fill
-    if box.step == ZERO:  # hollow, as all that is 0
+    if box.step == ZERO:  # a gradient of 0 is hollow everywhere
         fill, more["style"] = "bg", "rounded,filled,dashed"
     more |= _MARK_LOOKS.get(box.mark, {})
     if box.runs_next:

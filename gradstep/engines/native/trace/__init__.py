@@ -24,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
     enter_mode,
     is_grad_enabled,
     leave_mode,
+    tracer,
 )
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, notes_of, resolve
@@ -437,7 +438,5 @@ def _noting_hooks() -> Iterator[None]:
 
 def scope(name: str) -> AbstractContextManager[None]:
     """Name the ops of the core inside; see :func:`gradstep.scope`."""
-    mode = current_mode()
-    if mode is None or not isinstance(mode.tracer, GraphTracer):
-        return nullcontext()
-    return mode.tracer.scope(name)
+    traces = tracer()
+    return traces.scope(name) if isinstance(traces, GraphTracer) else nullcontext()
