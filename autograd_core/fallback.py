@@ -48,12 +48,14 @@ class MissingModules:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        """Leave all modules of other packages to other finders.
+        """Leave all modules of other packages to other finders, and those that are looked for in
+        another way than by ``import``, as pytest does.
 
         Raises:
             ModuleNotFoundError: this package has no such module.
         """
-        if name.startswith(f"{_ROOT}."):
+        package = sys.modules.get(name.rpartition(".")[0])
+        if name.startswith(f"{_ROOT}.") and path is getattr(package, "__path__", None):
             raise ModuleNotFoundError(f"No module named {name!r}: {NOT_HERE}", name=name)
 
 

@@ -308,7 +308,7 @@ def test_numbers_that_are_not_finite_are_equal_only_to_themselves() -> None:
 def rank(run: MemoryRun, number: int) -> MemoryRun:
     run.header = replace(run.header, rank=number, size=3)
     call = run.call(1)
-    run.add_begun(replace(call, seconds=1.0 if call.is_finished else 9.0))
+    run.add_begun(call._replace(seconds=1.0 if call.is_finished else 9.0))
     return run
 
 
@@ -329,7 +329,7 @@ def test_ranks_that_do_otherwise_are_named(torch: ModuleType) -> None:
     said = compare_ranks([*others, rank(sick, 2)])
     assert str(said[0]).startswith("rank 2: backward() call 1: nan in the result of log:1, ")
     hangs = record(torch, lines)
-    hangs.add_begun(replace(hangs.call(1), is_finished=False, seconds=9.0))
+    hangs.add_begun(hangs.call(1)._replace(is_finished=False, seconds=9.0))
     ended, slow = compare_ranks([*others, rank(hangs, 2)])
     assert (ended.what, ended.ranks) == ("it never ended", (2,))
     assert slow.what == (

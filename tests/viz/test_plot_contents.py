@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -135,7 +134,7 @@ def test_leaves_stand_in_forward_order_as_the_graphs_of_calls_have_it() -> None:
             build.node("leaf", "backward", "AccumulateGrad", variable=name, order=done)
         key, document = structure_of(build.graph())
         run.add_structure(key, document)
-        call = replace(run.call(index), structure=key, level="stats")
+        call = run.call(index)._replace(structure=key, level="stats")
         run.add_ended(call, run.of_leaves(index), Flow(Values(StatisticsTable(0), [], []), {}, {}))
     rows = whole(run).rows
     assert [row.name for row in rows] == ["stem", "unseen", "b.2", "b.1", "head"]

@@ -8,7 +8,6 @@ import math
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -200,7 +199,7 @@ def test_a_legend_explains_what_is_there_and_calls_it_by_its_name() -> None:
 def test_memory_is_in_round_numbers_of_bytes() -> None:
     run = run_of(["w"], 9, lambda *_: [1.0])
     for index in range(1, 10):
-        run.add_ended(replace(run.call(index), memory=300 << 20), run.of_leaves(index), None)
+        run.add_ended(run.call(index)._replace(memory=300 << 20), run.of_leaves(index), None)
     told = plot(run, what="memory").text
     sizes = re.findall(r">([\d.]+ M?B)<", told)
     assert sizes == ["0 B", "64.0 MB", "128.0 MB", "192.0 MB", "256.0 MB"]
