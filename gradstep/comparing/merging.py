@@ -32,7 +32,7 @@ def merged(pair: Alignment, places: Iterable[int] = ()) -> Graph:
         module_details={**other.module_details, **one.module_details}, calls=[*one.calls],
     )  # fmt: skip
     ids, ids_there = [-1] * len(one), [-1] * len(other)
-    for id, partner in _in_order(one, other, partners):
+    for id, partner in _in_order(other, partners):
         if (id < 0 or id in hidden[0]) and (partner < 0 or partner in hidden[1]):
             continue
         if id >= 0 and id not in hidden[0]:
@@ -105,7 +105,7 @@ def _key(edge: Edge, source: int, target: int) -> tuple[str, int, int, int, int,
     return edge.kind, source, target, edge.output_nr, edge.input_nr, edge.label
 
 
-def _in_order(one: Graph, other: Graph, partners: Ints) -> list[tuple[int, int]]:
+def _in_order(other: Graph, partners: Ints) -> list[tuple[int, int]]:
     """Pair the ids of all nodes; one that is in ``other`` only comes after the op before it."""
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
     nodes = [(float(id), id, partner) for id, partner in enumerate(partners.tolist())]

@@ -77,7 +77,7 @@ def make_picture(
     """
     graph = without_absorbed(_read(graph))
     hosts = host_leaves(graph, view, leaves)
-    inside = _leaves_by_box(graph, hosts)
+    inside = _leaves_by_box(hosts)
     shown = [
         id for id in range(len(graph)) if id not in hosts and view in ("both", graph.halves[id])
     ]
@@ -188,7 +188,7 @@ def _read(graph: Graph) -> Graph:
     )
 
 
-def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
+def _leaves_by_box(hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     inside: dict[int, list[int]] = {}
     for leaf, consumers in hosts.items():
         for consumer in consumers:

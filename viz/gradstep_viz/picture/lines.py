@@ -37,7 +37,7 @@ def lines_of(
     what ``said`` has of the facts of ``graph``; ``addresses`` are those of all nodes, and ``saved``
     what they keep; ``narrow`` leaves out the shapes of gradients, which values have, too."""
     text = SavedText(graph, saved, saved_of_edges(graph, saved) if view == "both" else {})
-    drawn = _ends(graph, view, hosts, index, shows_saved and view == "both")
+    drawn = _ends(graph, hosts, index, shows_saved and view == "both")
     ends, bundles = _bundled(graph, drawn, text)
     ids, sources, targets = ([end[at] for end in ends] for at in range(3))
     kinds = [graph.edge_kinds[id] for id in ids]
@@ -177,7 +177,6 @@ def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
 
 def _ends(
     graph: Graph,
-    view: View,
     hosts: Mapping[int, tuple[int, ...]],
     index: Mapping[int, int],
     shows_saved: bool,
