@@ -76,6 +76,16 @@ PROGRAMS = {
         .replace("torch.optim.SGD(net", "Up(net"),
         "each step moves the leaves along their gradients",
     ),
+    "input-scale": (
+        HEALTHY.replace("y = x[:, :1]", "y = x[:, :1]; x = 1000 * x"),
+        "a layer begins with weights for numbers of size 1",
+    ),
+    "target-scale": (
+        HEALTHY.replace("y = x[:, :1]", "y = 1e5 + x[:, :1]")
+        .replace("optim.SGD(net.parameters(), lr=0.05)", "optim.Adam(net.parameters(), lr=1e-3)")
+        .replace("range(12)", "range(34)"),
+        "the targets y are of size 1e5",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),

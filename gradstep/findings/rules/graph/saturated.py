@@ -42,7 +42,7 @@ class DeadUnits(Reason):
     blames_line = True
     is_open = True
     is_effect = True
-    explained_by = ("not-transposed", "rows-mixed", "loss-rises")
+    explained_by = ("input-scale", "not-transposed", "rows-mixed", "loss-rises")
     explained_here_by = ("zero-grad", "zero-leaf")
     helps = (
         "use a smaller learning rate or smaller initial weights, or leaky_relu, which passes "
@@ -89,7 +89,7 @@ class Saturated(Reason):
     blames_line = True
     is_open = True
     is_effect = True
-    explained_by = ("cancelled", "loss-rises")
+    explained_by = ("cancelled", "input-scale", "loss-rises")
     explained_here_by = ("zero-leaf", "one-element", "at-ends")
     is_softmax: bool
     ends: str

@@ -173,6 +173,7 @@ class Exploding(Vanishing):
 
     code = "exploding"
     is_effect = True
+    explained_by = ("input-scale", "target-scale")
 
 
 def gradient_sizes(facts: Facts) -> Iterator[Reason]:

@@ -31,6 +31,9 @@ _SHARE: Final = 0.5
 _FEW: Final = 4  # times as many numbers as a target, of which an input has more
 _CALLS: Final = 4
 _ALIKE: Final = 0.999
+_BATCHES: Final = 6
+_AGAIN: Final = 6
+"""Times that an item is drawn in few batches, and times as many items as are drawn."""
 
 
 @dataclass(frozen=True)
@@ -240,6 +243,27 @@ class SameBatch(Reason):
 
 
 @dataclass(frozen=True)
+class FewItems(Reason):
+    """All batches have items of a few, ``rows`` of ``count``."""
+
+    code = "same-batch"
+    name: str
+    rows: int = field(compare=False)
+    count: int = field(compare=False)
+    batches: int = field(compare=False)
+
+    def text(self) -> str:
+        whose = f"the targets {self.name}" if self.name else "the targets"
+        return (
+            f"{whose} of {self.batches} batches come from {self.rows:,} of {self.count:,} items "
+            "again and again: nothing gets to the others"
+        )
+
+    def remedy(self) -> str:
+        return "look at which index chooses an item, and at what the loader draws"
+
+
+@dataclass(frozen=True)
 class DataChanged(Reason):
     """A line changes data in place, of which batches are taken, in several calls."""
 
@@ -272,6 +296,19 @@ def same_batch(facts: Facts) -> Iterator[Reason]:
             and 2 * len(set(first.rows)) <= first.long
         ):
             yield SameBatch(first.name, len(first.rows), first.long, len(batches), source=line)
+            continue
+        items_used = {row for batch in batches for row in batch.rows}
+        drawn = sum(len(batch.rows) for batch in batches)
+        half = len(batches) // 2
+        later = {row for batch in batches[half:] for row in batch.rows}
+        if (
+            len(batches) >= _BATCHES
+            and len({batch.long for batch in batches}) == 1
+            and drawn >= _AGAIN * len(items_used)
+            and _AGAIN * len(items_used) <= first.long
+            and later <= {row for batch in batches[:half] for row in batch.rows}
+        ):
+            yield FewItems(first.name, len(items_used), first.long, len(batches), source=line)
 
 
 def data_changed(facts: Facts) -> Iterator[Reason]:
@@ -298,7 +335,7 @@ RULES: Final = (
     Rule(same_batch, Meaning(
         "same-batch", "warning", "each call makes a new batch of the same items",
         "This holds in all calls that check looked at (at least four), and "
-        "there are at least twice as many items.",
+        "there are at least twice as many items; or six calls have items of a few.",
         "for step in range(100):\n    x, y = next(iter(loader))", "for x, y in loader:",
         "When the network should memorize one batch, as a test of the program.",
     ), needs=(Batches,)),

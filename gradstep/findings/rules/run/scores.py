@@ -95,6 +95,26 @@ class EqualRows(Reason):
 
 
 @dataclass(frozen=True)
+class NotAhead(Reason):
+    """The targets are the inputs themselves."""
+
+    code = "shifted-targets"
+    blames_line = True
+    other_is = "compared at"
+    name: str
+
+    def text(self) -> str:
+        named = f" {self.name}" if self.name else ""
+        return (
+            f"the labels{named} at t are the tokens at t: they are not shifted, and the model is "
+            "asked for the token that it reads"
+        )
+
+    def remedy(self) -> str:
+        return "compare the output at t with the token at t + 1: logits[:, :-1] and tokens[:, 1:]"
+
+
+@dataclass(frozen=True)
 class TwoAhead(Reason):
     """The targets are the inputs ``by`` places further on."""
 
@@ -214,6 +234,8 @@ def _shift(
     for _, equal in shifts(look, reachable([prediction[0]]), labels):
         if equal.get(2, 0.0) > _KNOWN > max(equal[0], equal[1]):
             yield TwoAhead(2, called(look, target), source=_line_of(target, op))
+        elif equal[0] > _KNOWN > max(equal.get(1, 0.0), equal.get(2, 0.0)):
+            yield NotAhead(called(look, target), source=_line_of(target, op), other=op.source)
         return
 
 
@@ -241,9 +263,9 @@ RULES: Final = (
         "pooled = x.mean(0).expand(n, -1)", "pooled = x.mean(1)",
         "When the inputs are all the same.",
     ), Meaning(
-        "shifted-targets", "warning", "the labels of a language model are shifted twice",
-        "The label at t is the token at t + 2 in all batches.",
+        "shifted-targets", "warning", "labels of a language model are not the next tokens",
+        "The label at t is the token at t + 2, or at t, in all batches.",
         "loss(logits[:, :-1], labels[:, 1:])  # labels = tokens[1:]", "loss(logits, labels)",
-        "When the model should predict the token after the next one.",
+        "When the model should predict the token after the next one, or copy one.",
     ), needs=(Scores,)),
 )  # fmt: skip
