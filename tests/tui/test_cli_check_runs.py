@@ -86,6 +86,11 @@ PROGRAMS = {
         .replace("range(12)", "range(34)"),
         "the targets y are of size 1e5",
     ),
+    "norm-of-rows": (
+        HEALTHY.replace("nn.Linear(6, 1)", "nn.Linear(6, 3)")
+        .replace("net(x) - y).square().mean()", "net(x + 0).norm() - 1).square()"),
+        "norm() of [16, 3] is one number for all 16 rows of the batch",
+    ),
     "eval-mode": (f"{HEALTHY}    if step == 3: net.eval()\n", "train.py:13"),
     "small-steps": (HEALTHY.replace("lr=0.05", "lr=2e-7"), "train.py:5"),
     "large-steps": (HEALTHY.replace("lr=0.05", "lr=20.0"), "train.py:5"),
