@@ -91,6 +91,28 @@ def overwritten_in(body: Sequence[ast.stmt]) -> Iterator[Overwritten]:
                         yield Overwritten(name, statement.lineno, loop.lineno, begun.get(name, 0))
 
 
+def ended_in(tree: ast.AST) -> Iterator[tuple[ast.For, ast.stmt]]:
+    """Yield loops that sum something up, or train, and whose first round always ends them, with
+    the statement that does."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.For(body=[*_, ast.Return() | ast.Break() as end]):
+                parts = [part for each in node.body for part in ast.walk(each)]
+                goes_on = any(isinstance(part, ast.Continue) for part in parts)
+                if not goes_on and any(map(_is_of_several, parts)):
+                    yield node, end
+
+
+def _is_of_several(node: ast.AST) -> bool:
+    """Return whether a statement makes sense in several rounds only."""
+    match node:
+        case ast.AugAssign(op=ast.Add()):
+            return True
+        case ast.Call(func=ast.Attribute(attr="append" | "backward" | "extend" | "step")):
+            return True
+    return False
+
+
 def _sums(statement: ast.stmt) -> Iterator[tuple[str, int]]:
     """Yield the variables that a statement sets to 0, as where a sum begins."""
     match statement:

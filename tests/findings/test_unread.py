@@ -145,6 +145,16 @@ TOLD = {
         """,
         {("weight", "argument", 3)},
     ),
+    "a loop that returns in its first round": (
+        """
+        def evaluate(loader):
+            total = 0
+            for x in loader:
+                total += net(x)
+                return total
+        """,
+        {("return", "once", 6)},
+    ),
     "a function that updates": (
         """
         class Teacher(nn.Module):
@@ -166,6 +176,11 @@ SILENT = {
             for step in range(n):
                 state = torch.tanh(state * 2)
             return state
+        """,
+    "the first batch": """
+        for x in loader:
+            print(net(x))
+            break
         """,
     "what a loop leaves behind": """
         def run(loader):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
-from gradstep.findings.dataflow import Unread, overwritten_in, unread_at_top, unread_in
+from gradstep.findings.dataflow import Unread, ended_in, overwritten_in, unread_at_top, unread_in
 from gradstep.findings.facts import Facts
 from gradstep.findings.facts.program import Defined, Files, functions_of, name_of, names_read
 from gradstep.findings.finding import Meaning, Reason, Rule
@@ -18,7 +18,9 @@ from gradstep.graph.model import Source
 from gradstep.guest.cells import is_cell
 from gradstep.text import listed
 
-How = Literal["computed", "argument", "field", "round", "setting", "made", "function", "last"]
+How = Literal[
+    "computed", "argument", "field", "round", "setting", "made", "function", "last", "once"
+]
 _ACTING: Final = frozenset([
     "acquire", "add", "add_module", "append", "apply", "backward", "clear", "close", "collect",
     "compile", "copy", "cpu", "cuda", "eval", "exec", "extend", "fit", "getLogger", "init", "input",
@@ -93,6 +95,11 @@ class NeverRead(Reason):
                     f"each round of the loop assigns {self.name} anew, and none reads it: what is "
                     "read behind the loop is that of the last round only"
                 )
+            case "once":
+                return (
+                    f"this {self.name} ends the loop in its first round: what the loop sums up, or "
+                    "trains, has one round only"
+                )
             case "function":
                 return f"no line calls {self.name}(): what it changes stays as it was"
             case "made":
@@ -128,6 +135,9 @@ def unread_of(
         for lost in overwritten_in(body):
             began = Source(file, lost.began) if lost.began else None
             yield _Found(lost.name, "last").on(Source(file, lost.line), began)
+    for loop, end in ended_in(tree):
+        name = "return" if isinstance(end, ast.Return) else "break"
+        yield _Found(name, "once").on(Source(file, end.lineno), Source(file, loop.lineno))
     for defined in functions_of(tree):
         if program.is_forgotten(defined):
             yield _Found(defined.node.name, "function").on(Source(file, defined.node.lineno))
