@@ -23,6 +23,9 @@ IN_A_ROW: Final = 4
 """Calls in a row whose leaves are described, from then on: what a step does shows in two."""
 GAP: Final = 8
 """A run has one call in so many, at least, behind the last ones whose leaves are described."""
+LARGE: Final = 1000
+"""Nodes of a graph beyond which also of the first calls only those are kept in full whose number is
+a power of two: one of them takes as long as many plain ones."""
 BUDGET: Final = 1.3
 """What a run may take that is recorded, as a multiple of what it takes otherwise."""
 
@@ -87,6 +90,7 @@ class Account:
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule
+        self.nodes = 0  # of the newest call in full
         self._ran = self._spent = 0.0
         self._traced = self._steps_traced = 0.0  # what steps took of which ops were described
         self._plain: deque[float] = deque(maxlen=_OF_LATE)  # what the others took, of late
@@ -117,10 +121,24 @@ class Account:
             before = self._of_leaves
             self._of_leaves = seconds if not before else 0.9 * before + 0.1 * seconds
 
+    def requires(self, number: int, kind: CallKind = "backward") -> bool:
+        """Return whether call ``number`` of its kind is kept in full, whatever that takes.
+
+        >>> account = Account(Schedule())
+        >>> account.nodes = 100_000
+        >>> [number for number in range(1, 100) if account.requires(number)]
+        [1, 2, 4, 8, 16, 32, 64]
+        """
+        schedule = self.schedule
+        is_usual = schedule.requests is None and not schedule.every
+        if is_usual and self.nodes > LARGE and not is_power_of_two(number):
+            return False
+        return schedule.requires(number, kind)
+
     def wanted(self, number: int, kind: CallKind = "backward") -> Wanted:
         """Return how much to keep of call ``number`` of its kind, which is the next one."""
         schedule = self.schedule
-        if schedule.requires(number, kind):
+        if self.requires(number, kind):
             return Wanted(schedule.full)
         if schedule.last and schedule.full in ("stats", "all") and self._affords(self._newest):
             return Wanted(schedule.full, passing=True)

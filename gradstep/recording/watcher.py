@@ -359,6 +359,7 @@ class Watcher:
             self._structures.add(observed.key)
             self._sink.add_structure(observed.key, observed.document)
             self._keep_sources(observed.sources)
+        self._account.nodes = observed.nodes
         facts = facts._replace(structure=observed.key, roots=observed.roots, nodes=observed.nodes)
         return Told(facts, leaves, observed.flow, troubles)
 

@@ -184,7 +184,7 @@ class Watch(Watcher):
         self._on_line[line] += 1
         closely = (
             self._is_traced
-            or self._schedule.requires(self._on_line[line])
+            or self._account.requires(self._on_line[line])
             or any(
                 loss is not None and loss.trouble
                 for loss in ([look.described] if len(call.roots) == 1 else map(_loss, call.roots))
@@ -205,6 +205,7 @@ class Watch(Watcher):
         look.looks, look.is_traced = self._looks[self._of_line], self._is_traced
         look.order = engine.reading.plan(call.roots).order
         look.facts = look.facts._replace(nodes=len(look.order))
+        self._account.nodes = len(look.order)
         facts.names = names
         facts.looked_at.append(look.facts.index)
         self._find_places(look)
