@@ -30,13 +30,14 @@ peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"loop {took} {peak}", file=sys.stderr)
 """
 STEPS = {  # width, layers, steps
-    "0.2 ms": (8, 1, 2000),
-    "0.45 ms": (64, 2, 2000),
+    "0.1 ms": (8, 1, 4000),
+    "0.2 ms": (64, 2, 4000),
+    "0.6 ms": (128, 3, 2500),
     "5 ms": (256, 4, 200),
     "40 ms": (768, 6, 40),
 }
 COMMANDS = {
-    "attached": ["render", "--call", "grad:1", "-o", "loop.svg"],
+    "attached": ["render", "--call", "1000000", "-o", "loop.svg"],
     "check": ["check"],
     "record": ["record", "-o", "run.gsr"],
     "--fail-on nan,inf": ["debug", "--fail-on", "nan,inf"],

@@ -23,6 +23,9 @@ IN_A_ROW: Final = 4
 """Calls in a row whose leaves are described, from then on: what a step does shows in two."""
 GAP: Final = 8
 """A run has one call in so many, at least, behind the last ones whose leaves are described."""
+AROUND: Final = 6e-5
+"""Seconds that a call and the step around it take longer where nobody can measure it: modules and
+optimizers that are followed, and the way from the program to whoever watches."""
 LARGE: Final = 1000
 """Nodes of a graph beyond which also of the first calls only those are kept in full whose number is
 a power of two: one of them takes as long as many plain ones."""
@@ -111,7 +114,7 @@ class Account:
 
     def spent(self, level: Level, seconds: float) -> None:
         """Take note that watching a call took ``seconds`` more than the call."""
-        self._spent += seconds
+        self._spent += seconds + AROUND
         self._calls += 1
         self._described = 0 if level == "call" else self._described + 1
         self._left_out = self._left_out + 1 if level == "call" else 0

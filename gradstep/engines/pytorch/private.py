@@ -696,7 +696,7 @@ def hook_nodes(
 
     PyTorch makes a handle for each one, which takes twice as long as all else that it does.
     """
-    if _registering is None:
+    if _registering is None or not wanted:
         handles = [register(hook) for register, hook in wanted]
 
         def remove_each() -> None:

@@ -57,7 +57,7 @@ class StatesBefore:
 
     def note(self, leaves: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()) -> None:
         """Note what ``leaves`` hold, but for those that are ``known``."""
-        seen = {id(leaf) for leaf in chain(known, self.leaves)}
+        seen = {id(leaf) for leaf in chain(known, self.leaves)} if known or self._states else ()
         with unobserved():
             self._states += [
                 (ref(leaf), _state_of(leaf), version_of(leaf))
@@ -76,7 +76,8 @@ class StatesBefore:
     def grads(self) -> list[Any]:
         """The ``.grad`` that each leaf holds now."""
         with unobserved():
-            return [leaf.grad for leaf in self.leaves]
+            known = [leaf() for leaf, _, _ in self._states]
+            return [leaf.grad for leaf in known if leaf is not None]
 
     def are_rewritten(self) -> bool:
         """Return whether leaves were changed themselves, as optimizers do."""
