@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gradstep.contract.events import Cleared, Event, Events, Passed, Stepped, Thing, noted
 from gradstep.findings.facts import Fact, Happenings
 from gradstep.recording.look import Look
-from gradstep.recording.run import Run
+
+if TYPE_CHECKING:
+    from gradstep.recording.run import Run
 
 _E = TypeVar("_E", bound=Event)
 
