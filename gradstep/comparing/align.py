@@ -8,7 +8,7 @@ part, the ops between the same inputs and results in the other are that part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 import numpy as np
@@ -417,62 +417,85 @@ def _back(trace: list[dict[int, int]], x: int, k: int, shift: int) -> list[tuple
     return pairs[::-1]
 
 
+class _Sides(NamedTuple):
+    """The half of two graphs that is compared: the pair; the nodes ``inside`` wrappers and compiled
+    parts of either, which stand for others; where inputs come from; and ``back``, the partners of
+    the other's nodes. ``hides`` says that one forward half is derived from its backward half."""
+
+    pair: Alignment
+    half: str
+    inside: tuple[set[int], set[int]]
+    inputs: tuple[Inputs, Inputs]
+    back: dict[int, int]
+    hides: bool
+
+
 def changes(pair: Alignment) -> Iterator[Change]:
     """Yield how two graphs differ, in the order in which the nodes ran: in the forward half, where
     they have one. What follows from another change, such as the shapes after it, is left out; so
     is, where one forward half is derived from its backward half, what no gradient reaches: it has
     nothing to say of that."""
-    one, other, partners, renamed, compiled = pair
+    one, other, partners, _, compiled = pair
     inside = _of_wrappers(one), _of_wrappers(other)
     for part in compiled:
         inside[0].update(part.one)
         inside[1].update(part.other)
     half = "forward" if "forward" in (*one.halves, *other.halves) else "backward"
-    ordered: list[tuple[float, Change]] = []
-    inputs, inputs_there = _inputs(one, half), _inputs(other, half)
     back = {partner: id for id, partner in enumerate(partners.tolist()) if partner >= 0}
-    known = back.keys() - inside[1]
-    hides = one.derived_forward != other.derived_forward
+    inputs, hides = (_inputs(one, half), _inputs(other, half)), one.derived_forward
+    sides = _Sides(pair, half, inside, inputs, back, hides != other.derived_forward)
+    ordered = sorted([*_of_one(sides), *_of_other(sides)], key=lambda placed: placed[0])
+    yield from (change for _, change in ordered)
+
+
+def _of_one(sides: _Sides) -> Iterator[tuple[float, Change]]:
+    """Yield what became of the nodes of the first graph, each with its place."""
+    one, other, partners, *_ = sides.pair
     typed: set[int] = set()
     for id in range(len(one)):
-        if one.halves[id] != half or id in inside[0]:
+        if one.halves[id] != sides.half or id in sides.inside[0]:
             continue
         partner = int(partners[id])
         if partner < 0:
-            if not (hides and _is_constant(one, id)):
-                ordered.append((id, Change("removed", id, -1)))
+            if not (sides.hides and _is_constant(one, id)):
+                yield id, Change("removed", id, -1)
             continue
-        if {one.kinds[id], other.kinds[partner]} == {"op", "constant"}:
-            continue  # a cut
-        details = _details(one, id, other, partner, renamed)
-        types = _types(one, id, other, partner)
-        if types:
-            typed.add(id)
-        if types and not any(source in typed for _, source, _ in inputs.get(id, ())):
+        is_cut = {one.kinds[id], other.kinds[partner]} == {"op", "constant"}
+        if not is_cut and (details := _changed(sides, id, partner, typed)):
+            yield id, Change("changed", id, partner, tuple(details))
+
+
+def _changed(sides: _Sides, id: int, partner: int, typed: set[int]) -> list[str]:
+    """Say how a node differs from its partner; ``typed`` are those so far that have other types,
+    from which those after them follow."""
+    one, other, partners, renamed, _ = sides.pair
+    details = _details(one, id, other, partner, renamed)
+    given = sides.inputs[0].get(id, ())
+    if types := _types(one, id, other, partner):
+        typed.add(id)
+        if not any(source in typed for _, source, _ in given):
             details += types
-        mine = sorted((nr, int(partners[source]), of) for nr, source, of in inputs.get(id, ()))
-        theirs = sorted(inputs_there.get(partner, ()))
-        if mine != theirs and _all_paired(mine, theirs, known):
-            names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
-            details.append(f"inputs {names[0]} → {names[1]}")
-        if details:
-            ordered.append((id, Change("changed", id, partner, tuple(details))))
-    last = -1
-    for partner in [each for each in range(len(other)) if other.halves[each] == half]:
-        last = back.get(partner, last)
-        is_known = partner in back or partner in inside[1]
-        if not is_known and not (hides and _is_constant(other, partner)):
-            ordered.append((last + 0.5, Change("added", -1, partner)))
-    yield from (change for _, change in sorted(ordered, key=lambda pair: pair[0]))
-
-
-def _all_paired(
-    mine: Iterable[tuple[int, int, int]], theirs: Iterable[tuple[int, int, int]], known: Set[int]
-) -> bool:
-    """Return whether both graphs have all inputs of either node."""
-    return all(source >= 0 for _, source, _ in mine) and all(
-        source in known for _, source, _ in theirs
+    mine = sorted((nr, int(partners[source]), of) for nr, source, of in given)
+    theirs = sorted(sides.inputs[1].get(partner, ()))
+    is_wired = all(source >= 0 for _, source, _ in mine) and all(
+        source in sides.back and source not in sides.inside[1] for _, source, _ in theirs
     )
+    if mine != theirs and is_wired:
+        names = [", ".join(other.address(node[1]) for node in ids) for ids in (mine, theirs)]
+        details.append(f"inputs {names[0]} → {names[1]}")
+    return details
+
+
+def _of_other(sides: _Sides) -> Iterator[tuple[float, Change]]:
+    """Yield the nodes that only the other graph has, each behind the last partner before it."""
+    other, last = sides.pair.other, -1
+    for partner in range(len(other)):
+        if other.halves[partner] != sides.half:
+            continue
+        last = sides.back.get(partner, last)
+        is_alone = partner not in sides.back and partner not in sides.inside[1]
+        if is_alone and not (sides.hides and _is_constant(other, partner)):
+            yield last + 0.5, Change("added", -1, partner)
 
 
 def _of_wrappers(graph: Graph) -> set[int]:
