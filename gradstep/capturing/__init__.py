@@ -108,24 +108,18 @@ def capture(
         costs = engine.profiling.costs(whole, profile) if engine.profiling else {}
         recorded: list[Recorded] = []
         if view != "forward":
-            if not isinstance(ran, DescribedGradients):
-                # without a capability for numbers, there is no step either
-                describes = engine.numbers.all_statistics if engine.numbers else StatisticsTable.of
-                ran = DescribedGradients.of(ran, describes)
-            ids = add_backward(build, reader, running, whole, known, ran, live=live, lazy=lazy)
+            described = _described(engine, ran)
+            ids = add_backward(
+                build, reader, running, whole, known, described, live=live, lazy=lazy
+            )
             _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
             add_hooks(build, hooks or {})
             add_costs(build, costs, ids.get)
             del ids  # of a million nodes
-            pairs = zip(running, reader.records(running), strict=True)
-            made = [None if node.kind == LEAF else one for node, one in pairs]
+            made = _records_of_ops(reader, running)
             recorded.append((range(len(made)), made))
         if view != "backward":
-            traced = all(
-                type(one) is OpRecord
-                for node, one in zip(whole, reader.records(whole), strict=True)
-                if node.kind != LEAF
-            )
+            traced = _is_traced(reader, whole)
             add = add_traced_forward if traced else add_derived_forward
             both = view == "both"
             forward_of, records = add(build, reader, tensors, labels, plan, running, both, known)
@@ -139,6 +133,27 @@ def capture(
         if view != "backward":
             add_results(build, known, tensors, whole, forward_of)
         return build.graph()
+
+
+def _described(engine: Engine, ran: list[Step] | DescribedGradients) -> DescribedGradients:
+    """Return the gradients of steps, described."""
+    if isinstance(ran, DescribedGradients):
+        return ran
+    # without a capability for numbers, there is no step either
+    describes = engine.numbers.all_statistics if engine.numbers else StatisticsTable.of
+    return DescribedGradients.of(ran, describes)
+
+
+def _records_of_ops(reader: SavedReader, nodes: Sequence[GradFn]) -> list[Any]:
+    """Return the records of what ran in the forward pass, None for leaves."""
+    pairs = zip(nodes, reader.records(nodes), strict=True)
+    return [None if node.kind == LEAF else record for node, record in pairs]
+
+
+def _is_traced(reader: SavedReader, nodes: Sequence[GradFn]) -> bool:
+    """Return whether every op of the forward pass was recorded."""
+    pairs = zip(nodes, reader.records(nodes), strict=True)
+    return all(type(record) is OpRecord for node, record in pairs if node.kind != LEAF)
 
 
 def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
