@@ -48,8 +48,8 @@ class ResultUnused(Reason):
     def text(self) -> str:
         uses = self.owner or self.given or "its input"
         return (
-            f"{self.called}({self.given}) returns a new tensor, and this line does not keep it: "
-            f"the next lines use {uses} as it was"
+            f"the result of {self.called}({self.given}) is a new tensor, and is not used: the next "
+            f"lines use {uses} as it was"
         )
 
     def remedy(self) -> str:

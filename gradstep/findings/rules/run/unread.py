@@ -75,21 +75,20 @@ class NeverRead(Reason):
         match self.how:
             case "argument":
                 return (
-                    f"{self.owner}() is given {self.name}, and never reads it{again}: what is "
-                    "given there has no effect"
+                    f"{self.owner}() is given {self.name}, and never reads it{again}: it is not "
+                    "used, and has no effect"
                 )
             case "field":
                 are = "is" if len(self.kept) == 1 else "are"
-                return (
-                    f"{self.name}, a part of {self.owner}, is never read; {listed(self.kept)} {are}"
-                )
+                kept = f"{listed(self.kept)} {are}"
+                return f"{self.name}, a part of {self.owner}, is never read or used; {kept}"
             case "round":
                 return (
                     f"the loop never reads {self.name}: each round does the same with whatever "
                     "else it reads"
                 )
             case "setting":
-                return f"no line reads {self.name}: this number has no effect"
+                return f"no line reads {self.name}: this number is not used, and has no effect"
             case "last":
                 return (
                     f"each round of the loop assigns {self.name} anew, and none reads it: what is "
@@ -104,7 +103,7 @@ class NeverRead(Reason):
                 return f"no line calls {self.name}(): what it changes stays as it was"
             case "made":
                 return f"no line reads {self.name}: the {self.owner} is made, and never used"
-        return f"{self.name} is computed here, and never read{again}: it has no effect"
+        return f"{self.name} is computed here, and never read{again}: it is not used"
 
 
 def unread(facts: Facts) -> Iterator[Reason]:
