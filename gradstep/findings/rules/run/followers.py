@@ -29,6 +29,8 @@ _FEW: Final = 4
 _LOOKS: Final = 4
 _FAST: Final = (0.8, 0.9999)
 _MOVING: Final = ("lerp_", "mul_", "copy_", "add_")
+_FEW_MOVE: Final = 0.2
+_HALF: Final = ("float16", "bfloat16")
 _RUNNING: Final = ("running_mean", "running_var")
 
 
@@ -41,6 +43,7 @@ class State(NamedTuple):
     running: Array
     is_trained: bool
     is_training: bool
+    dtype: str
 
 
 @dataclass
@@ -111,6 +114,7 @@ class Alike(Fact):
             _numbers(look, running),
             any(id(each) in trained for each in parameters),
             attribute_of(module, "training") is True,
+            str(attribute_of(parameters[0], "dtype")).rpartition(".")[2] if parameters else "",
         )
 
 
@@ -170,6 +174,27 @@ class NeverFollows(Reason):
 
 
 @dataclass(frozen=True)
+class RoundedAway(Reason):
+    """A network of half precision stays as it began, although a line moves it."""
+
+    code = "follower"
+    keeps_loss = True
+    name: str
+    leader: str
+    dtype: str
+    share: float = field(compare=False)
+
+    def text(self) -> str:
+        return (
+            f"{self.name} is {self.dtype}, and {self.share:.0%} of its numbers have changed while "
+            f"{self.leader} did: updates smaller than half a digit are lost to rounding"
+        )
+
+    def remedy(self) -> str:
+        return f"keep {self.name} in float32"
+
+
+@dataclass(frozen=True)
 class StatisticsStay(Reason):
     """The parameters of a network follow another one, and its running statistics do not."""
 
@@ -213,14 +238,19 @@ def _follower(
         return
     moved = [_moved([pair[side] for pair in states]) for side in (0, 1)]
     source = _moving_line(facts)
-    if moved == [True, True]:
+    dtype = first[1].dtype
+    if dtype in _HALF and first[0].dtype != dtype and source != facts.line:
+        led, own = (first[at].parameters != last[at].parameters for at in (0, 1))
+        if own.mean() < _FEW_MOVE < 1 - _FEW_MOVE < led.mean():
+            yield RoundedAway(name, leader, dtype, float(own.mean()), source=source)
+    elif moved == [True, True]:
         shares = list(_shares(states))
         if len(shares) >= _LOOKS - 1 and all(_FAST[0] < each < _FAST[1] for each in shares):
             yield FollowsAtOnce(name, leader, float(np.median(shares)), source=source)
-        own = [own for _, own in states]
-        stays = all(np.array_equal(each.running, own[0].running) for each in own)
-        led = not np.array_equal(first[0].running, last[0].running)
-        if led and stays and own[0].running.size and not any(each.is_training for each in own):
+        follower = [own for _, own in states]
+        stays = all(np.array_equal(each.running, first[1].running) for each in follower)
+        leads = not np.array_equal(first[0].running, last[0].running)
+        if leads and stays and not any(each.is_training for each in follower):
             yield StatisticsStay(name, leader, source=source)
     elif moved == [True, False] and np.allclose(
         first[0].parameters, first[1].parameters, atol=1e-2

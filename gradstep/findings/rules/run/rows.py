@@ -127,6 +127,28 @@ class Reshaped(Reason):
         return with_operation(self.source, op, f"{{0}}.permute({', '.join(order)})") if op else ()
 
 
+@dataclass(frozen=True)
+class ClassesCut(Reason):
+    """Scores of ``classes``, which are dimension 1, are reshaped so that they are last."""
+
+    code = "not-transposed"
+    keeps_loss = False
+    blames_line = True
+    before: tuple[int, ...]
+    classes: int
+
+    def text(self) -> str:
+        before = format_shape((-1, *self.before[1:])).replace("-1", "batch")
+        return (
+            f"scores have their {self.classes} classes in dimension 1, {before}, and this reshape "
+            f"makes rows of {self.classes} numbers of them: each row has numbers of one class at "
+            "several places, and not of all classes at one"
+        )
+
+    def remedy(self) -> str:
+        return "move the classes last before it: .movedim(1, -1); cross_entropy() needs no reshape"
+
+
 class Rows(Repeated):
     """What becomes of the dimensions of a batch."""
 
@@ -145,6 +167,8 @@ class Rows(Repeated):
                 yield from _along(look, given, record, rows)
             elif record.name in _RESHAPES:
                 yield from _reshaped(given, record, rows)
+            elif record.name == "log_softmax":
+                yield from _classes_cut(record, given)
 
 
 def _mixed(look: Look) -> Iterator[Reason]:
@@ -207,6 +231,20 @@ def _modules(look: Look) -> dict[str, Any]:
         if len(look.names.modules) == 1:  # its name is left out of the paths
             known.update((path.partition(".")[2], module) for path, module in [*known.items()])
     return known
+
+
+def _classes_cut(record: OpRecord, given: Origin) -> Iterator[Reason]:
+    """Yield a reshape of scores of classes in dimension 1 to rows of so many numbers."""
+    maker = given[0]
+    if not isinstance(maker, OpRecord) or maker.name not in _RESHAPES:
+        return
+    origin = next((each for each in maker.inputs if isinstance(each, tuple)), None)
+    shape = shape_of((record, 0))
+    if origin is None or len(shape) != 2:
+        return
+    before = shape_of(origin)
+    if len(before) > 2 and before[1] == shape[1] != before[-1]:
+        yield ClassesCut(before, shape[1], source=maker.source)
 
 
 def _reshaped(given: Origin, record: OpRecord, rows: set[int]) -> Iterator[Reason]:
