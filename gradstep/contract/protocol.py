@@ -115,12 +115,6 @@ class KeptRun(Protocol):
         ...
 
     @property
-    def repeatable(self) -> bool:
-        """Whether :meth:`undo` puts all back: no parameter was changed in it, as by an optimizer in
-        a hook."""
-        ...
-
-    @property
     def result(self) -> Any:
         """What the call returns to the program."""
         ...
@@ -159,6 +153,10 @@ class ToldRun(Protocol):
     @property
     def has_passes_inside(self) -> bool:
         """Whether passes ran inside its nodes."""
+        ...
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """List the loss, and the gradients that the call made: what each is, and the tensor."""
         ...
 
     def is_finite(self) -> bool:
@@ -346,13 +344,11 @@ class Running(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def kept_run(
-        self, call: EngineCall, on_gradients: OnGradients | None = None, *, once: bool = False
-    ) -> KeptRun | None:
+    def kept_run(self, call: EngineCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
         """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
-        None of one that only a driver can run so, or, with ``once``, where code of the program's
-        may run in it, and what it changes is not put back.  ``on_gradients`` receives every
-        gradient that a node sends, every sum of several, and all that the call makes."""
+        None of one that only a driver can run so, or in which code of the program's may run, which
+        is to run once.  ``on_gradients`` receives every gradient that a node sends, every sum of
+        several, and all that the call makes."""
         ...
 
     def keeps_finite(self, call: EngineCall) -> bool:

@@ -186,7 +186,6 @@ def run_pass(
     is_scaled: bool = True,
     is_calm: bool = False,
     explains: bool = True,
-    ends: bool = True,
     look: Callable[[PassSession], None] = lambda session: None,
 ) -> Passed:
     """Carry out ``call``, number ``number`` of its kind, and find out whether its roots and the
@@ -197,8 +196,6 @@ def run_pass(
         is_scaled: the program may have a scaler of losses.
         is_calm: no gradient is likely to overflow.
         explains: find out where that began; a pass without code of the program's then runs twice.
-        ends: the program does not go on behind gradients that are not finite; else its hooks and
-            functions do not run twice where an engine puts back what they changed.
         look: is given the session that explains it, at its end.
 
     Raises:
@@ -214,8 +211,8 @@ def run_pass(
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
     is_plain = is_calm and scaling is None and running.keeps_finite(call)
-    run = None if is_plain else running.kept_run(call, once=explains)
-    told_run = None if run or is_plain else stepping_of(call).told_run
+    run = None if is_plain else running.kept_run(call)
+    told_run = None if run or is_plain or not explains else stepping_of(call).told_run
     told = None if told_run is None else told_run(
         call, lambda inner, nested: record_nested(inner, nested, find_names())
     )  # fmt: skip
@@ -236,15 +233,11 @@ def run_pass(
             session = PassSession.of_call(call, names=names, call=number, driver=told.driver())
             return passed([_explained(session, trouble, look)], returned)
         told.release()
-    once = run is None or not run.repeatable
-    if trouble is not None and run is not None and not once:
-        goes_on = not ends or call.is_grad or scaling is not None or not trouble.of_gradients
-        once = goes_on and running.may_run_user_code(call)
     if run is not None:
-        (run.release if trouble is None or not explains or once else run.undo)()
-    if trouble is None or (run is not None and not explains):
+        (run.release if trouble is None or not explains else run.undo)()
+    if trouble is None or not explains:
         return passed((), returned, finite=trouble is None)
-    if once:
+    if run is None:
         return passed([trouble if scaling is None else scaling.note(trouble, call)], returned)
     if scaling is not None and _is_finite_without(scaling, call, names):
         returned = carried_out(partial(running.run, call))

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -114,16 +113,13 @@ finally:
 """
 
 
-def test_only_a_call_that_fails_runs_again_and_finds_all_as_it_was(
-    torch: Any, debug: Debug
-) -> None:
+def test_code_of_the_programs_runs_once_in_a_call_that_fails(debug: Debug) -> None:
     code, out, err = debug(CUSTOM, "--fail-on", "nan")
     assert code == 5
-    assert out.split()[0] == "6"  # the fifth call ran twice
-    assert torch.__name__ == "torch" or out.split()[1] == "5"  # and drew the same number
+    assert out.split()[0] == "5"
     assert "backward() call 5: out of #3 root:1 is nan 3/3, first at [0]" in err
     assert "train.py:25  loss = (Root.apply(weight * x) * x).sum()" in err
-    assert "note  the hooks or Functions of #3 ran twice, to find where that began" in err
+    assert "ran twice" not in err
     script = CUSTOM.replace("step != 4", "step != 9")
     assert debug(script, "--fail-on", "nan,inf") == (0, "6 6 3.0\n", "")
 
@@ -333,7 +329,9 @@ def test_a_division_by_zero_is_named_also_where_a_pass_runs_once(
 
 
 @on_pytorch
-def test_a_call_in_which_an_optimizer_stepped_is_named_with_its_line(debug: Debug) -> None:
+def test_where_an_infinity_began_is_told_though_an_optimizer_stepped(
+    debug: Debug,
+) -> None:
     script = """\
         import torch
         from torch.utils.checkpoint import checkpoint
@@ -344,7 +342,5 @@ def test_a_call_in_which_an_optimizer_stepped_is_named_with_its_line(debug: Debu
         """
     code, _, err = debug(script, "--fail-on", "inf")
     assert code == 5
-    assert err == (
-        "gradstep: backward() at train.py:6 cannot run again, for an optimizer stepped in it: the "
-        "loss is inf (--fail-on inf)\n"
-    )
+    assert "call 1: inf began in the forward pass, at #2 mul:1 or earlier (--fail-on inf)" in err
+    assert "ran twice" not in err

@@ -14,6 +14,7 @@ from typing import Any, Final
 from gradstep.capturing.names import Names
 from gradstep.contract.driver import HasRun, Nested
 from gradstep.contract.lookup import running_of, stepping_of
+from gradstep.contract.protocol import ToldRun
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
@@ -77,8 +78,7 @@ class QuickLook:
 
     def _told(self, call: BackwardCall, suspicion: _Suspicion) -> bool | Gradients | HasRun | None:
         """Carry out a call in which code of the program's may run."""
-        stepping = stepping_of(call)
-        run = stepping.told_run and stepping.told_run(call, _recorded_inside)
+        run = told_once(call)
         if run is None:
             return None
         run.tell(suspicion.hear)
@@ -100,6 +100,13 @@ class QuickLook:
             if text not in self._known:
                 self._known[text] = parse_predicate(text)
         return [self._known[text] for text in texts]
+
+
+def told_once(call: BackwardCall) -> ToldRun | None:
+    """Carry out a call in which code of the program's may run, so that a session can tell of it;
+    None where that cannot be."""
+    told_run = stepping_of(call).told_run
+    return None if told_run is None else told_run(call, _recorded_inside)
 
 
 def _recorded_inside(call: BackwardCall, nested: list[Nested]) -> bool | Gradients:

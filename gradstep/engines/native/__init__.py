@@ -141,10 +141,8 @@ class NativeRunning:
     run = staticmethod(run)
     unseen = staticmethod(nullcontext)
 
-    def kept_run(
-        self, call: BackwardCall, on_gradients: OnGradients | None = None, *, once: bool = False
-    ) -> Any:
-        return _kept_run()(call, on_gradients, once=once)
+    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
+        return _kept_run()(call, on_gradients)
 
     def keeps_finite(self, call: BackwardCall) -> bool:
         return False  # to keep its graph costs next to nothing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from math import inf, isfinite, sqrt
@@ -13,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.call import BackwardCall, Gradients, note_freed, run, start
+from autograd_core.autograd.call import BackwardCall, note_freed, run, start
 from autograd_core.autograd.engine import GraphTask
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode, settle
+from autograd_core.autograd.grad_mode import current_mode, settle
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.reduce import Gradient
-from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.tensor import Tensor
 from gradstep.contract.protocol import OnGradients, values_of_call
-from gradstep.engines.native.changes import keep_of_user, nodes_of_user
+from gradstep.engines.native.changes import nodes_of_user
 from gradstep.graph.statistics import length
 from gradstep.guest.fence import carried_out, run_of
 
@@ -38,11 +36,10 @@ class KeptRun:
     :class:`~gradstep.contract.protocol.KeptRun`.
 
     No node is observed, unless somebody wants to see each gradient.  Each ``.grad`` that the call
-    adds to is copied before; what code of the
-    program's changes in tensors, modules and random state is kept in an undo log.
+    adds to is copied before.
     """
 
-    whole = repeatable = True
+    whole = True
 
     def __init__(self, call: BackwardCall, task: GraphTask) -> None:
         self._call, self._task = call, task
@@ -51,26 +48,11 @@ class KeptRun:
         retain = [node.hooks.retain.values() for node in order if node.hooks is not None]
         kept = [tensor for known in chain(*retain) if (tensor := known()) is not None]
         self._retained = [_state(tensor) for tensor in kept]  # a pass adds to what these hold, too
-        self._log: UndoLog | None = None
-        users = nodes_of_user(self._task.order)
-        if users or call.graph:
+        if call.graph:
             settle()  # what is traced does not hear of what happens in a pass
-        if users:
-            self._log = UndoLog()
-            for node in users:
-                keep_of_user(self._log, node)
-        passing = partial(self._run if users else run, call, self._task)
-        self.result = carried_out(passing)
+        self.result = carried_out(partial(run, call, self._task))
         if (noted := run_of(call.roots)) is not None:
             noted.release = self.release
-
-    def _run(self, call: BackwardCall, task: GraphTask) -> Gradients:
-        """Run a pass in which code of the program's runs."""
-        token = enter_mode(replace(current_mode() or USUAL, undo_log=self._log))
-        try:
-            return run(call, task)
-        finally:
-            leave_mode(token)
 
     def values(self) -> Iterator[tuple[str, Any]]:
         returned = self.result if self._call.is_grad else None
@@ -84,8 +66,6 @@ class KeptRun:
         return are_finite([*self._call.roots, *gradients])
 
     def undo(self) -> None:
-        if self._log is not None:
-            self._log.go(0)
         for leaf, gradient, numbers in (*self._before, *self._retained):
             leaf._grad = gradient
             if gradient is not None:
@@ -138,24 +118,20 @@ class _HeardTask(GraphTask):
         self.on_gradients(tensors, norms)
 
 
-def kept_run(
-    call: BackwardCall, on_gradients: OnGradients | None = None, *, once: bool = False
-) -> KeptRun | None:
-    """Carry out ``call``, keeping its graph; None where not all gradients would be heard of, for
-    which somebody asks: where code of the program's runs, or the pass is observed already; or where
-    such code is to run ``once``."""
-    if on_gradients is None:
-        task = start(call, keep=True)
-        return (
-            None if once and not call.graph and nodes_of_user(task.order) else KeptRun(call, task)
-        )
+def kept_run(call: BackwardCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
+    """Carry out ``call``, keeping its graph; None where code of the program's runs, or where not
+    all gradients would be heard of, for which somebody asks: where a graph is built, or the pass is
+    observed already."""
+    kind = GraphTask if on_gradients is None else _HeardTask
     mode = current_mode()
-    if call.graph or (mode is not None and (mode.anomaly, mode.profiler) != (None, None)):
+    is_observed = mode is not None and (mode.anomaly, mode.profiler) != (None, None)
+    if on_gradients is not None and (call.graph or is_observed):
         return None
-    task = start(call, keep=True, kind=_HeardTask)
-    assert isinstance(task, _HeardTask)
+    task = start(call, keep=True, kind=kind)
     if nodes_of_user(task.order):
         return None
+    if not isinstance(task, _HeardTask) or on_gradients is None:
+        return KeptRun(call, task)
     task.on_gradients = on_gradients
     run = KeptRun(call, task)
     task.tell([g.array for what, g in run.values() if g is not None and what != "the loss"])

@@ -16,7 +16,7 @@ from autograd_core.autograd.call import BackwardCall
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.tensor import Tensor
 from gradstep.contract.driver import Nested, collecting
-from gradstep.contract.protocol import OnGradients
+from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.native.arrays import array_of
 from gradstep.engines.native.driver import NativeDriver
 from gradstep.engines.native.kept_run import are_finite, told_norms
@@ -52,6 +52,10 @@ class ToldRun:
 
     def is_finite(self) -> bool:
         return are_finite([*self._call.roots, *self._made()])
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        returned = self.result if self._call.is_grad else None
+        return values_of_call(self._call.roots, returned, self._made())
 
     def tell(self, on_gradients: OnGradients) -> None:
         """Tell of all gradients: what nodes sent, sums of several, and what the call made."""

@@ -322,7 +322,7 @@ class Watch(Watcher):
             passed = run_pass(
                 call, partial(self._names_there, look), number, is_scaled=self._is_scaled,
                 is_calm=look.loss is not None and abs(look.loss) < _CALM,
-                explains=explains, ends=self.facts.is_whole, look=partial(self._at_end, look),
+                explains=explains, look=partial(self._at_end, look),
             )  # fmt: skip
         if look.leaves is None:
             look.facts = look.facts._replace(is_troubled=not passed.finite)

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from gradstep.console.session import Session
 from gradstep.contract.driver import HasRun
 from gradstep.contract.lookup import running_of
+from gradstep.contract.protocol import KeptRun, ToldRun
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
-from gradstep.debugger.breakpoints.quick_look import QuickLook
+from gradstep.debugger.breakpoints.quick_look import QuickLook, told_once
 from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.snapshot.value import value
-from gradstep.debugger.snapshot.wording import restore_text
 from gradstep.findings.reports.stop import loss_report, stop_report
-from gradstep.graph.model import Source
 from gradstep.graph.statistics import format_statistics
-from gradstep.guest.fence import tell
 from gradstep.program.calls import call_title
 from gradstep.records import BackwardCall, Gradients
 from gradstep_tui.errors import ExitCode, Failure
@@ -38,8 +36,8 @@ class FailOn:
         self.look = QuickLook(self.breakpoints)
         words = {word.strip() for word in re.split(r",|\bor\b", condition)}
         self._is_trouble = words if words <= {"nan", "inf"} else set()
-        self._seen_in = ""  # of a call that runs again, what is in question
-        self._runs_again = self._runs_once = False
+        self._seen_in = ""  # of a call that a session tells of, what is in question
+        self._runs_again = False
         try:
             parse_predicate(condition)
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
@@ -61,32 +59,34 @@ class FailOn:
             looked = self.look(call)
             self._seen_in, self._runs_again = "", self.look.undone
             return looked
-        run = None if self._runs_once else running_of(call).kept_run(call)
-        if run is None:
-            return None
         self._seen_in, self._runs_again = "", False
-        if not run.is_finite():
-            self._seen_in = self._in_question(run, self._is_trouble)
-            # what is nan at a leaf may have been infinite on the way
-            is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
-            self._runs_again = bool(self._seen_in or is_near)
-        why_once = ""
-        if not run.repeatable:
-            self._runs_once, why_once = True, "an optimizer stepped in it"
-        elif self._runs_again and not self._seen_in and running_of(call).may_run_user_code(call):
-            why_once = "code of its own ran in it"  # and nothing may come of a second run
-        if self._runs_again and not why_once:
+        run = running_of(call).kept_run(call)
+        if run is None:
+            return self._told(call) if self.look.tells else None
+        if self._is_in_question(run):
+            self._runs_again = True
             run.undo()
             return None
         run.release()
-        if self._seen_in:
-            text = f"{_not_again(call, why_once)}: {self._seen_in}"
-            raise Failure(f"{text} (--fail-on {self._point.condition})", ExitCode.FOUND)
-        if self._runs_again:
-            text = _not_again(call, why_once)
-            tell(f"{text}: whether something was infinite on the way is not known")
-            self._runs_again = False
         return run.result if call.is_grad else True
+
+    def _told(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
+        """Carry out a call in which code of the program's runs, once."""
+        run = told_once(call)
+        if run is None or self._is_in_question(run):
+            return None if run is None else HasRun(run.driver())
+        run.release()
+        if run.error is not None:
+            raise run.error
+        return run.result if call.is_grad else True
+
+    def _is_in_question(self, run: KeptRun | ToldRun) -> bool:
+        if run.is_finite():
+            return False
+        self._seen_in = self._in_question(run, self._is_trouble)
+        # what is nan at a leaf may have been infinite on the way
+        is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
+        return bool(self._seen_in or is_near)
 
     def _in_question(self, run: Any, troubles: Collection[str]) -> str:
         """Return what has one of ``troubles``, "" where nothing does."""
@@ -128,25 +128,14 @@ class FailOn:
     def _text(self, session: Session, headline: str, lines: list[str]) -> str:
         title = call_title(session.kind, session.call)
         first = f"{title}: {headline} (--fail-on {self._point.condition})"
-        last = [f"  note  {_ran_again(session)}"] if self._runs_again else []
+        last = [f"  note  {_TWICE}, to find where that began"] if self._runs_again else []
         return "\n".join([first, *lines, *last])
 
 
 def tell_of_second_run(session: Session) -> None:
     """Say that a pass ran twice, though nothing came of it."""
-    text = _ran_again(session, "to see whether a condition holds")
-    say(f"{call_title(session.kind, session.call)}: {text}")
+    title = call_title(session.kind, session.call)
+    say(f"{title}: {_TWICE}, to see whether a condition holds")
 
 
-def _ran_again(session: Session, why: str = "to find where that began") -> str:
-    """Tell that a pass ran twice, and which nodes are known to have run code of the program's."""
-    known = [index for index, effect in session.effects.items() if effect.user_code]
-    if not known:
-        return f"this pass ran twice, {why}"
-    return restore_text(known, f"ran twice, {why}", session.cursor.driver.state.restore_note)
-
-
-def _not_again(call: BackwardCall, why: str) -> str:
-    """Say why a call is not to run again."""
-    where = "" if call.line is None else f" at {Source(*call.line).place}"
-    return f"{call.kind}(){where} cannot run again, for {why}"
+_TWICE: Final = "this pass ran twice"

@@ -44,7 +44,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.engines.pytorch.walking import Walked, walked
 from gradstep.guest.collector import collector_paused
-from gradstep.guest.fence import not_shown, run_of, within_fence
+from gradstep.guest.fence import not_shown, run_of
 from gradstep.guest.silence import silence
 
 HELD: Final = 1 << 26
@@ -66,7 +66,6 @@ class KeptRun:
     def __init__(self, call: TorchCall, behind: Walked, on_gradients: OnGradients | None) -> None:
         self._call, self._walked = call, behind
         self.whole = True
-        self._steps_inside = False  # where a leaf has hooks that nobody knew of
         self._before = StatesBefore()
         self._before.note(behind.leaves)
         self._retained = StatesBefore()  # to what these hold, a pass adds, too
@@ -88,7 +87,7 @@ class KeptRun:
             hooks += [(node.register_hook, partial(_note, ran, node)) for node in behind.nodes]
         unhook = hook_nodes(hooks)
         try:
-            self.result = carry_out(given, self._inside)
+            self.result = carry_out(given)
         except BaseException:
             unhook()
             if runs_once:
@@ -106,19 +105,6 @@ class KeptRun:
         self.undo()
         with silence(), suppress(Exception):
             carry_out(self._call.arguments)
-
-    def _inside(self, call: TorchCall) -> Any:
-        """Let a pass run inside a node, having noted what it adds to."""
-        with within_fence("what a pass inside another one adds"):
-            leaves = walked(call).leaves
-            self._steps_inside = self._steps_inside or any(map(has_late_hooks, leaves))
-            self._before.note(leaves)
-        result = carry_out(call.arguments, self._inside)
-        return result if call.is_grad else True
-
-    @property
-    def repeatable(self) -> bool:
-        return not self._steps_inside and not self._before.are_rewritten()
 
     def values(self) -> Iterator[tuple[str, Any]]:
         outputs = self._call.arguments.outputs
@@ -319,13 +305,10 @@ def _note(ran: list[Any], node: Any, sent: Any, _: Any) -> None:
     ran.append(node)
 
 
-def kept_run(
-    call: TorchCall, on_gradients: OnGradients | None = None, *, once: bool = False
-) -> KeptRun | None:
+def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
     """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
     only the nodes that lead to its inputs, or one with a function that runs once; or where an
-    optimizer steps in it, which cannot be undone; or where code of the program's runs, if it is to
-    run ``once`` or gradients are heard of."""
+    optimizer steps in it, which cannot be undone; or where code of the program's runs."""
     frees_a_part = call.inputs and not (call.is_grad and call.keep)
     if frees_a_part or (call.inputs and on_gradients is not None) or why_watched_only(call):
         return None
@@ -334,10 +317,7 @@ def kept_run(
         if behind.is_compiled or any(map(has_late_hooks, behind.leaves)):
             return None
         origins = current.get() or Origins()
-        if once and origins.has_dispatch_mode:
-            return None
-        is_heard = once or on_gradients is not None
-        if is_heard and behind.has_user_code(origins):
+        if (on_gradients is None and origins.has_dispatch_mode) or behind.has_user_code(origins):
             return None
         let_go_in_parts(behind.nodes, behind.edges)
     return KeptRun(call, behind, on_gradients)

@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+import torch
+
 from gradstep.contract.driver import Driver, Nested
 from gradstep.contract.protocol import OnGradients, values_of_call
 from gradstep.engines.pytorch.calls import TorchCall, why_watched_only
@@ -81,6 +83,11 @@ class ToldRun:
 
     def is_finite(self) -> bool:
         return is_finite(self._call, self.result, self._before.grads)
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        roots = [x for x in self._call.arguments.outputs if isinstance(x, torch.Tensor)]
+        returned = self.result if self._call.is_grad else None
+        return values_of_call(roots, returned, self._before.grads)
 
     def tell(self, on_gradients: OnGradients) -> None:
         """Tell of all gradients: what nodes sent, sums of several, and what the call made."""
