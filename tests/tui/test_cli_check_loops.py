@@ -119,6 +119,7 @@ opt = torch.optim.SGD([*pupil.parameters(), *MORE], lr=0.1)
 with torch.no_grad():
     goal = teacher(torch.ones(4, 2))
 (pupil(torch.ones(4, 2)) - goal).square().sum().backward()
+opt.step()
 """
 NEVER_STEPPED = """\
 import LIBRARY as torch
