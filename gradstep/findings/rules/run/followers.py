@@ -219,6 +219,8 @@ def followers(facts: Facts) -> Iterator[Reason]:
     whole = {frozenset((pair.first[0], pair.second[0])) for pair in pairs}
     for pair in pairs:
         (one, _), (other, _) = pair.first, pair.second
+        if not all(np.isfinite(each.parameters).all() for both in pair.states for each in both):
+            continue
         around = frozenset(name.rpartition(".")[0] for name in (one, other))
         if len(pair.states) < _LOOKS or around in whole:
             continue

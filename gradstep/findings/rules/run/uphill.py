@@ -58,13 +58,14 @@ class Ways(Fact):
         if index + 1 != look.facts.index or line != look.line:
             return
         along, ways, slopes = 0.0, 0.0, 0.0
-        for before in leaves:
-            now = look.engine.numbers.array(before.leaf)
-            if now is not None and now.shape == before.value.shape:
-                change = np.asarray(now, np.float64) - before.value
-                along += float((change * before.gradient).sum())
-                ways += float(np.square(change).sum())
-                slopes += float(np.square(before.gradient).sum())
+        with np.errstate(all="ignore"):
+            for before in leaves:
+                now = look.engine.numbers.array(before.leaf)
+                if now is not None and now.shape == before.value.shape:
+                    change = np.asarray(now, np.float64) - before.value
+                    along += float((change * before.gradient).sum())
+                    ways += float(np.square(change).sum())
+                    slopes += float(np.square(before.gradient).sum())
         if isfinite(size := ways * slopes) and size > 0:
             self.cosines.setdefault(line, []).append(along / sqrt(size))
 
