@@ -205,7 +205,9 @@ class _Flow:
                 end = self._block(orelse, after) | _read(test)
                 return end | self._rounds(body, end, after, lambda start: start)
             case ast.With(items=items, body=body) | ast.AsyncWith(items=items, body=body):
-                after = self._block(body, after)
+                # one that suppresses errors may leave out what follows them
+                outside = after if any(map(_suppresses, items)) else frozenset()
+                after = self._block(body, after) | outside
                 for item in reversed(items):
                     if item.optional_vars is not None:
                         after -= _stored(item.optional_vars)
@@ -265,6 +267,10 @@ class _Flow:
                 self.found.append(Unread(name, how, line, value, again, place, tuple(others)))
             self._next[name] = line
         return (after - {each.id for each in stored}) | _read(target)
+
+
+def _suppresses(item: ast.withitem) -> bool:
+    return "suppress" in ast.unparse(item.context_expr) or "raises" in ast.unparse(item)
 
 
 def _read(node: ast.AST) -> set[str]:

@@ -215,6 +215,13 @@ SILENT = {
                 pass
             return y
         """,
+    "what an error that is suppressed leaves": """
+        def run(x):
+            y = torch.exp(x)
+            with suppress(ValueError):
+                y = torch.log(x)
+            return y
+        """,
     "what a closure reads": """
         def run(x):
             y = torch.exp(x)
