@@ -211,7 +211,9 @@ def run_pass(
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
     is_plain = is_calm and scaling is None and running.keeps_finite(call)
-    run = None if is_plain else running.kept_run(call)
+    # a mode of the program's would see a pass that is made again, too
+    is_seen = explains and not is_plain and running.may_run_user_code(call)
+    run = None if is_plain or is_seen else running.kept_run(call)
     told_run = None if run or is_plain or not explains else stepping_of(call).told_run
     told = None if told_run is None else told_run(
         call, lambda inner, nested: record_nested(inner, nested, find_names())

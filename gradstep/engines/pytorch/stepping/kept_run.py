@@ -316,8 +316,7 @@ def kept_run(call: TorchCall, on_gradients: OnGradients | None = None) -> KeptRu
         behind = walked(call)
         if behind.is_compiled or any(map(has_late_hooks, behind.leaves)):
             return None
-        origins = current.get() or Origins()
-        if (on_gradients is None and origins.has_dispatch_mode) or behind.has_user_code(origins):
+        if behind.has_user_code(current.get() or Origins()):
             return None
         let_go_in_parts(behind.nodes, behind.edges)
     return KeptRun(call, behind, on_gradients)

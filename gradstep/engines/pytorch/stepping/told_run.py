@@ -70,7 +70,9 @@ class ToldRun:
         with unobserved():
             unhook = hook_nodes(list(hooks))
         try:
-            given = call.arguments._replace(keep=True)
+            # a compiled function gives its memory away, and cannot be kept
+            self._is_kept = not behind.is_compiled
+            given = call.arguments._replace(keep=True) if self._is_kept else call.arguments
             self.result = self._runs.carry_out(given, self._inside)
         except Exception as error:
             self.error = error
@@ -121,14 +123,15 @@ class ToldRun:
         call = self._call
         with collector_paused():
             driver = TorchDriver(call)
-        driver.retain_graph()
+        if self._is_kept:
+            driver.retain_graph()
         states = zip(self._walked.ends, self._before.states, strict=True)
         before = {end: state[1:] for end, state in states}
         driver.tell_of(self._took, before, self._runs.inside, self.result, self.error)
         return driver
 
     def release(self) -> None:
-        if not self._call.keep:
+        if self._is_kept and not self._call.keep:
             whole = self.error is None
             free(self._call, self._walked.nodes if whole else self._took, whole=whole)
 
@@ -142,7 +145,7 @@ def told_run(call: TorchCall, record: Record) -> ToldRun | None:
         return None
     with collector_paused(), unobserved():
         behind = walked(call)
-        if behind.is_compiled or any(map(has_late_hooks, behind.leaves)):
+        if any(map(has_late_hooks, behind.leaves)):
             return None
         senders = Counter(to for following in behind.edges for to in following)
         if not are_small(behind.nodes, {}, Counter(to for to, _ in senders.elements()), MOST):
