@@ -87,8 +87,8 @@ class FileSink:
         self._incomplete: list[int] = []  # calls of which something is lost
         self._stride = 1  # that of the calls which were left by the rounds before
         self._thinned = 0
-        self._newest = 0
-        self._calls = 0
+        self._newest = 0  # of the calls that can be thinned, it stays
+        self._calls = self._unthinned = 0
         self._waiting: dict[int, CallFacts] = {}
         self._leaf_calls: list[Row] = []  # of these
         self._events: EventWriter | None = None
@@ -171,16 +171,21 @@ class FileSink:
             self._open(memory.backup)
             memory.close()
         self._leaf_calls += [schema.LEAF_CALLS.row(leaf, call.index) for leaf in leaves]
-        if flow is None:
-            self._put_soon(call)
-        else:
+        if flow is not None:
             self.add_flow(call, flow)
+        elif call.index in self._waiting:
+            self._put_soon(call)
+        else:  # the file says that it has begun
+            self._waiting[call.index] = call
+            self._change(lambda database: None)
         self._calls += 1
-        if self._newest and not call.is_troubled and not call.error:
-            self._recorded.append(call.index)
-        self._newest = call.index
+        if self._newest:
+            self._recorded.append(self._newest)
+        is_first = self._calls == 1
+        self._newest = 0 if is_first or call.is_troubled or call.error else call.index
+        self._unthinned += 1
         if not self._waiting:
-            self._thin()
+            self._make_room()
 
     def add_flow(self, call: CallFacts, flow: Flow) -> None:
         def put(database: sqlite3.Connection) -> None:
@@ -191,6 +196,9 @@ class FileSink:
 
     def add_end(self) -> None:
         """Take note that the run is over, and make one file of it, if there is any."""
+        if self._waiting and not self._waits:
+            self._change(lambda database: None)
+        self._make_room()
         if self._thinned:
             self.add_note(
                 f"to stay within {format_bytes(self._max_size)}, only the line, the loss and the "
@@ -282,15 +290,22 @@ class FileSink:
                 self._claimed = None
         self._database = None
 
-    def _thin(self) -> None:
-        """Forget what is not worth its room, a few calls at a time."""
+    def _make_room(self) -> None:
+        """Forget a few calls for each that was written since the last time, where that is too
+        much."""
+        while self._unthinned and self._thin():
+            self._unthinned -= 1
+        self._unthinned = 0
+
+    def _thin(self) -> bool:
+        """Forget a few calls that are not worth their room; return whether there was too much."""
         if self._database is None or not self._recorded:
-            return
+            return False
         try:
             if self._used() <= self._max_size:
-                return
+                return False
         except sqlite3.Error:
-            return
+            return False
         chosen: list[Row] = []
         while self._recorded and len(chosen) < _AT_ONCE:
             index = self._recorded.popleft()
@@ -309,6 +324,7 @@ class FileSink:
 
         self._change(forget)
         self._thinned += len(chosen)
+        return True
 
     def _used(self) -> int:
         """Return the bytes that the database takes, without what is free in it."""

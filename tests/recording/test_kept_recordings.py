@@ -56,7 +56,6 @@ def begun(path: Path, calls: int = 1) -> FileSink:
     sink = FileSink(path, HEADER)
     for number in range(calls):
         sink.add_ended(CallFacts(number + 1, "backward", number + 1, None, "leaves"), [], None)
-    sink.add_note("calls wait to be written, but not with what is kept at once")
     return sink
 
 
