@@ -83,6 +83,8 @@ class Reason:
         code, severity: of the finding; one that is only a part of others has no code.
         as_part: what ``explained_here_by`` of others calls it, where it is a part of one.
         is_open: whether later calls may refute it, or tell the reason of it.
+        is_hint: whether a note of it stands in the report where nothing is wrong: many healthy
+            programs have it, and it may be the cause where a training fails.
         blames_line: whether it says that a line is wrong, and not what the program gives to it: of
             a line of a library, it is a note, unless the program's own leaves are told of.
         keeps_loss: whether its fix promises that the first loss of the program stays the same.
@@ -109,6 +111,7 @@ class Reason:
     as_part: ClassVar[str] = ""
     severity: ClassVar[Severity] = "warning"
     is_open: ClassVar[bool] = False
+    is_hint: ClassVar[bool] = False
     blames_line: ClassVar[bool] = False
     keeps_loss: ClassVar[bool] = False
     frees_leaves: ClassVar[bool] = False

@@ -247,6 +247,8 @@ class Report:
             last += [f"  {row}" for row in self.overview.rows()]
         if self.not_looked_at:
             last.append(f"not looked at: {'; '.join(map(str, self.not_looked_at))}")
+        if not bad and not everything:
+            last += [f"worth a look: {each}" for each in self._hints(here)]
         if notes and not everything:
             how = "text(everything=True)" if self.in_python else "--all"
             last.append(f"{plural(notes, 'note')}: {how} lists {'it' if notes == 1 else 'them'}")
@@ -254,6 +256,15 @@ class Report:
             last.append(f"what it means: gradstep explain {bad[0].code}")
         last += [f"next: {self.next}"] if self.next else []
         return "\n\n".join([*blocks, "\n".join(last)])
+
+    def _hints(self, here: Path) -> Iterator[str]:
+        """Yield the first notes that may be why a training fails, one for each line."""
+        lines: dict[tuple[str, int] | None, Finding] = {}
+        for finding in self.findings:
+            if finding.reason.is_hint:
+                lines.setdefault(finding.source, finding)
+        for finding in [*lines.values()][:_HINTS]:
+            yield f"{place_text(finding.source, here)}: {finding.what} [{finding.code}]"
 
     def verdict(self) -> str:
         """Say how much was found; or that nothing was, and no more than that."""
@@ -680,6 +691,7 @@ def _incomplete(facts: Facts) -> Iterator[NotSeen]:
 
 
 _REASONS: Final = 3
+_HINTS: Final = 3
 
 
 def _next(program: Program, findings: Sequence[Finding], calls: Sequence[CallFacts]) -> str:

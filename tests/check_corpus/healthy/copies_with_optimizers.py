@@ -21,6 +21,7 @@ class Critic(nn.Module):
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
+        return loss.item()
 
     def soft_update(self, copy):
         for old, new in zip(copy.parameters(), self.parameters()):
@@ -57,6 +58,7 @@ class Actor(nn.Module):
 
 critic, copy, actor = Critic(), Critic(), Actor()
 copy.load_state_dict(critic.state_dict())
+history = []
 for update in range(60):
     state, action = torch.randn(64, 2), torch.rand(64, 1) * 2 - 1
     reward = -(state[:, :1] + action).pow(2)
@@ -65,6 +67,6 @@ for update in range(60):
         following, log_prob = actor(after)
         entropy = -actor.log_alpha.exp() * log_prob
         target = reward + 0.9 * (copy(after, following) + entropy)
-    critic.learn(target, state, action)
+    history.append(critic.learn(target, state, action))
     actor.learn(critic, state)
     critic.soft_update(copy)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import median
 from typing import Final, NamedTuple
 
 from gradstep.debugger.pass_session import PassSession
@@ -24,6 +25,10 @@ _HUGE: Final = 1e6
 _TINY: Final = 1e-12
 """Of the size of a weight: with the usual learning rates, one step destroys it, or changes none of
 its digits."""
+_STEPS: Final = 3
+_MUCH: Final = 0.5
+_LITTLE: Final = 1e-5
+"""Of the size of a weight, by which a step changes it."""
 
 
 class Way(NamedTuple):
@@ -214,7 +219,15 @@ def _of_call(facts: Facts, weights: list[tuple[History, Seen]]) -> Iterator[Reas
             return
     if min(map(share, weights)) > _HUGE or max(map(share, weights)) < _TINY:
         proportion = Proportion(largest[0].leaf.name, size(largest), share(largest))
-        yield _reason(facts, largest, proportion, not min(map(share, weights)) > _HUGE)
+        reason = _reason(facts, largest, proportion, not min(map(share, weights)) > _HUGE)
+        yield replace(reason, is_note=all(_is_steady(weight[0]) for weight in weights))
+
+
+def _is_steady(history: History) -> bool:
+    """Return whether steps change a weight, and none by much: the optimizer divides by the size of
+    gradients, as Adam does."""
+    moved = [seen.moved for seen in history.seen if seen.moved is not None]
+    return len(moved) >= _STEPS and max(moved) < _MUCH and median(moved) > _LITTLE
 
 
 def _passed(
