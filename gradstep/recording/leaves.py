@@ -26,10 +26,11 @@ of more, the last ones are taken for one."""
 
 
 class _Known(NamedTuple):
-    """A leaf of the program: what is told of it, the elements that are here, its optimizer, and the
-    module that owns it."""
+    """A leaf of the program, with the dtype that it had: what is told of it, the elements that are
+    here, its optimizer, and the module that owns it."""
 
     tensor: ref[Any]
+    dtype: Any
     leaf: Leaf
     size: int | None
     optimizer: str | None
@@ -147,7 +148,9 @@ class LeafWatch:
             module = None if owner is None else ref(owner)
             shape = leaf.shape if (part := _numbers(engine).part(tensor)) is None else part
             size = None if shape is None else prod(shape)
-            self._known[id(tensor)] = _Known(ref(tensor), leaf, size, optimizer, module)
+            self._known[id(tensor)] = _Known(
+                ref(tensor), tensor.dtype, leaf, size, optimizer, module
+            )
         groups = tuple([self._group(names, *pair) for pair in trained])
         self._latest = groups
         self._optimizers = {name: ref(optimizer) for name, optimizer in names.optimizers.items()}
@@ -211,7 +214,9 @@ class LeafWatch:
 
     def _of(self, tensor: Any) -> _Known | None:
         known = self._known.get(id(tensor))
-        return known if known is not None and known.tensor() is tensor else None
+        if known is None or known.tensor() is not tensor or tensor is None:
+            return None
+        return known if known.dtype == tensor.dtype else None  # as after model.to(bfloat16)
 
     def _leaf(self, engine: Engine, tensor: Any, name: str, module: str, is_gathered: bool) -> Leaf:
         known = self._of(tensor)

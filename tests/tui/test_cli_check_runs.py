@@ -45,8 +45,8 @@ PROGRAMS = {
         "zero_grad() in line 11 clears them before step()",
     ),
     "unread": (
-        HEALTHY.replace("for step", "mask = torch.ones(3)\nfor step"),
-        "mask is computed here, and never read",
+        HEALTHY + "    break\n",
+        "this break ends the loop in its first round",
     ),
     "one-for-all": (
         HEALTHY.replace("nn.Sequential(nn", "nn.Sequential(*[nn.Linear(4, 4)] * 2, nn"),
@@ -590,6 +590,16 @@ def test_what_a_run_shows_is_told_with_its_line(check: Check, code: str) -> None
     assert found == 5
     assert f"{MEANINGS[code].severity} [{code}]" in printed
     assert told in printed
+
+
+def test_what_many_programs_have_is_worth_a_look_where_nothing_is_wrong(check: Check) -> None:
+    unread = HEALTHY.replace("for step", "mask = torch.ones(3)\nfor step")
+    said = "mask is computed here, and never read: it is not used [unread]"
+    at = unread[: unread.index("mask")].count("\n") + 1
+    found, printed = check(unread)
+    assert (found, printed.count(f"worth a look: train.py:{at}: {said}")) == (0, 1)
+    found, printed = check(unread.replace("    opt.zero_grad()\n", ""))
+    assert (found, printed.count("worth a look")) == (5, 0)
 
 
 def test_a_small_gradient_beside_the_way_does_not_vanish_on_it(check: Check) -> None:

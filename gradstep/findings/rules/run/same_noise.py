@@ -47,7 +47,7 @@ class SameNoise(Reason):
         )
 
     def remedy(self) -> str:
-        return f"draw {self.name} anew in each step, within the loop"
+        return f"draw {self.name} in each step, within the loop"
 
 
 class Noise(Fact):

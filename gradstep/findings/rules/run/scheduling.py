@@ -124,6 +124,7 @@ class Lowered(Reason):
     code = "schedule"
     keeps_loss = True
     scheduler: str
+    kind: str
     first: float
     last: float
     at: int
@@ -137,6 +138,11 @@ class Lowered(Reason):
         )
 
     def remedy(self) -> str:
+        if self.kind == "ReduceLROnPlateau":
+            return (
+                "look at its mode and patience: mode='min' is for a number that should fall, as a "
+                "loss"
+            )
         return (
             f"call {self.scheduler}.step() once an epoch, if it counts epochs, or make it for "
             f"{self.steps:,} steps"
@@ -286,7 +292,9 @@ def _timing(name: str, events: Sequence[Scheduled], steps: Sequence[Stepped]) ->
     elif top:
         low = next((at for at, rate in enumerate(rates) if rate < _LOW * top), count)
         if rates.index(top) < low <= count // 2 and max(rates[low:]) < _LOW * top:
-            yield Lowered(name, top, rates[-1], low, count, source=stepped_at, other=first.source)
+            yield Lowered(
+                name, first.kind, top, rates[-1], low, count, source=stepped_at, other=first.source
+            )
 
 
 def _is_too_slow(first: Scheduled, top: float, place: int, count: int) -> bool:

@@ -68,7 +68,7 @@ class Strange(Reason):
             "smooth": "is the share of each target that goes to all classes alike",
             "forgets": (
                 "is the share that is kept of the mean of squared gradients: a step is nearly as "
-                "large whatever the gradient is"
+                "large for each gradient"
             ),
             "damps": (
                 "is added to the size of gradients, by which a step divides: where gradients are "

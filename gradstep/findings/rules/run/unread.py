@@ -1,5 +1,4 @@
-"""Values that the program computes, or is given, and never reads: whatever they are, they have no
-effect."""
+"""Values that the program computes, or is given, and never reads, so that they have no effect."""
 
 from __future__ import annotations
 
@@ -21,6 +20,8 @@ from gradstep.text import listed
 How = Literal[
     "computed", "argument", "field", "round", "setting", "made", "function", "last", "once"
 ]
+_IN_LOOPS: Final = ("round", "last", "once")
+"""What makes a training wrong as a rule; of others, many programs that are right have leftovers."""
 _ACTING: Final = frozenset([
     "acquire", "add", "add_module", "append", "apply", "backward", "clear", "close", "collect",
     "compile", "copy", "cpu", "cuda", "eval", "exec", "extend", "fit", "getLogger", "init", "input",
@@ -65,6 +66,7 @@ class NeverRead(Reason):
     is what it is an argument, or a field, of, or its class."""
 
     code = "unread"
+    is_hint = True
     name: str
     how: How
     owner: str = ""
@@ -84,14 +86,14 @@ class NeverRead(Reason):
                 return f"{self.name}, a part of {self.owner}, is never read or used; {kept}"
             case "round":
                 return (
-                    f"the loop never reads {self.name}: each round does the same with whatever "
-                    "else it reads"
+                    f"the loop never reads {self.name}: each round does the same with all "
+                    "else that it reads"
                 )
             case "setting":
                 return f"no line reads {self.name}: this number is not used, and has no effect"
             case "last":
                 return (
-                    f"each round of the loop assigns {self.name} anew, and none reads it: what is "
+                    f"each round of the loop assigns {self.name} again, and none reads it: what is "
                     "read behind the loop is that of the last round only"
                 )
             case "once":
@@ -161,7 +163,7 @@ class _Found(NamedTuple):
     def on(self, source: Source, other: Source | None = None) -> NeverRead:
         return NeverRead(
             self.name, self.how, self.owner, self.kept,
-            source=source, other=other, is_note=self.is_note,
+            source=source, other=other, is_note=self.is_note or self.how not in _IN_LOOPS,
         )  # fmt: skip
 
 
