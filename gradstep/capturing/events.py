@@ -26,7 +26,7 @@ from gradstep.contract.events import (
     Stepped,
     noted,
 )
-from gradstep.contract.lookup import is_tensor, numbers_of
+from gradstep.contract.lookup import engine_of, is_tensor, numbers_of
 from gradstep.contract.parameters import named_buffers, named_parameters
 from gradstep.guest.fence import attribute_of, variables_in, within_fence
 from gradstep.guest.replaced import replaced
@@ -99,12 +99,15 @@ def note_call(
 
 
 def _extent(given: Any) -> Extent | None:
-    if not is_tensor(given) or "float" not in str(given.dtype) or not given.numel():
+    if not is_tensor(given):
         return None
+    (seen,) = engine_of((given,)).reading.tensors([given])
+    if seen._shape is None or "float" not in seen.dtype.name:
+        return None  # a nested one has no shape
     known = numbers_of(given).statistics(given)
     if known is None or known.trouble or known.size == 0:
         return None
-    return Extent(tuple(given.shape), known.minimum, known.maximum, known.rms)
+    return Extent(tuple(seen._shape), known.minimum, known.maximum, known.rms)
 
 
 def _rates(groups: Iterable[Mapping[str, Any]]) -> tuple[float, ...]:

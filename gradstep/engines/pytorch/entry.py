@@ -34,7 +34,7 @@ from gradstep.engines.pytorch.private import (
 from gradstep.engines.pytorch.walking import walk
 from gradstep.guest.fence import CallRun, fenced, raised, run_of, within_fence
 from gradstep.guest.own_files import StackEntry, forget_own_frames, frames_of_program
-from gradstep.records import Interceptor
+from gradstep.records import CallKind, Interceptor
 
 _ENGINE: Final[Any] = run_backward()
 
@@ -91,10 +91,10 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if torch_c.is_anomaly_enabled():
         with within_fence("anomaly mode without frames of gradstep"):
             _leave_out_own_frames(arguments.outputs)
-    kind = "backward" if arguments.accumulate_grad else "grad"
+    kind: CallKind = "backward" if arguments.accumulate_grad else "grad"
     wanted: Any = intercept is not None
     if wanted and hasattr(intercept, "requests"):
-        wanted = intercept.requests(kind, arguments.outputs)
+        wanted = _requests(intercept, kind, arguments.outputs)
     if not wanted:
         return carry_out(arguments)
     try:
@@ -108,6 +108,11 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     except BaseException as error:
         forget_own_frames(error)
         raise
+
+
+@uncompiled
+def _requests(intercept: Any, kind: CallKind, outputs: Any) -> Any:
+    return intercept.requests(kind, outputs)
 
 
 @uncompiled

@@ -43,7 +43,7 @@ from gradstep.findings.source_lines import calls_of
 from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics
-from gradstep.guest.fence import carried_out, tell, within_fence
+from gradstep.guest.fence import carried_out, tell, variables_in, within_fence
 from gradstep.recording.facts import Header, LeafFacts
 from gradstep.recording.look import Look
 from gradstep.recording.run import MemoryRun
@@ -407,7 +407,9 @@ class Watch(Watcher):
 
 def _methods_of(kind: type[Fact]) -> set[str]:
     """Return the names of the methods that a kind of facts has beyond those that do nothing."""
-    return {name for each in kind.__mro__[: kind.__mro__.index(Fact)] for name in vars(each)}
+    return {
+        name for each in kind.__mro__[: kind.__mro__.index(Fact)] for name in variables_in(each)
+    }
 
 
 def _loss(root: Any) -> Statistics | None:

@@ -99,6 +99,7 @@ class NotAhead(Reason):
     """The targets are the inputs themselves."""
 
     code = "shifted-targets"
+    is_hint = True
     blames_line = True
     other_is = "compared at"
     name: str
@@ -235,7 +236,10 @@ def _shift(
         if equal.get(2, 0.0) > _KNOWN > max(equal[0], equal[1]):
             yield TwoAhead(2, called(look, target), source=_line_of(target, op))
         elif equal[0] > _KNOWN > max(equal.get(1, 0.0), equal.get(2, 0.0)):
-            yield NotAhead(called(look, target), source=_line_of(target, op), other=op.source)
+            # a note: an autoencoder of sentences has them, too
+            yield NotAhead(
+                called(look, target), is_note=True, source=_line_of(target, op), other=op.source
+            )
         return
 
 
