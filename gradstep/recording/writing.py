@@ -43,6 +43,8 @@ MAX_SIZE: Final = 2 << 30
 """Bytes of a recording, by default."""
 _PAUSE: Final = 0.1
 """Seconds for which calls wait to be written that are not kept in full."""
+_ROWS: Final = 1_000
+"""Leaves of calls that wait, at most: about 60 KB. A file does not become smaller again."""
 
 
 class FileSink:
@@ -161,7 +163,7 @@ class FileSink:
         """Write what is known of a call, and of those that wait, if one of them is to be written
         now."""
         self._waiting[call.index] = call
-        is_full = call.level not in ("call", "leaves")
+        is_full = call.level not in ("call", "leaves") or len(self._leaf_calls) > _ROWS
         if is_full or call.error or monotonic() - self._written > _PAUSE:
             self._change(lambda database: None)
 

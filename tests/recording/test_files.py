@@ -21,6 +21,7 @@ import pytest
 import autograd_core as torch
 from gradstep.findings.report import report_on_recording
 from gradstep.graph.statistics import statistics
+from gradstep.recording import writing
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
 from gradstep.recording.reading import FileRun
@@ -376,8 +377,14 @@ def many(path: Path, calls: int, leaves: int, max_size: int) -> Iterator[None]:
     [(1500, 20, 400_000), pytest.param(100_000, 500, 2 << 30, marks=pytest.mark.slow)],
 )
 def test_older_calls_are_thinned(
-    calls: int, leaves: int, size: int, tmp_path: Path, request: pytest.FixtureRequest
+    calls: int,
+    leaves: int,
+    size: int,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(writing, "_PAUSE", 10.0)  # on a fast machine, many calls wait
     if calls > 10_000:
         request.getfixturevalue("takes_minutes")
     path = tmp_path / "run.gsr"
