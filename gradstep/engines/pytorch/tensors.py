@@ -701,6 +701,7 @@ def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any, version: int | Non
                 held = numbers
             else:
                 TensorBase.copy_(mine, theirs)
-        set_grad(leaf, held)
+        if leaf.grad is not held:  # which PyTorch refuses for a nested one
+            set_grad(leaf, held)
         if held is not None and version not in (None, version_of(held)):
             set_version(held, version)
