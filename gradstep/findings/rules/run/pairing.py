@@ -243,14 +243,10 @@ class SameBatch(Reason):
 
 
 @dataclass(frozen=True)
-class FewItems(Reason):
+class FewItems(SameBatch):
     """All batches have items of a few, ``rows`` of ``count``."""
 
-    code = "same-batch"
-    name: str
-    rows: int = field(compare=False)
-    count: int = field(compare=False)
-    batches: int = field(compare=False)
+    helps = "look at which index chooses an item, and at what the loader draws"
 
     def text(self) -> str:
         whose = f"the targets {self.name}" if self.name else "the targets"
@@ -258,9 +254,6 @@ class FewItems(Reason):
             f"{whose} of {self.batches} batches come from {self.rows:,} of {self.count:,} items "
             "again and again: nothing gets to the others"
         )
-
-    def remedy(self) -> str:
-        return "look at which index chooses an item, and at what the loader draws"
 
 
 @dataclass(frozen=True)
