@@ -84,18 +84,26 @@ class BeyondLimits(Reason):
 
 @dataclass(frozen=True)
 class OneElement(Reason):
-    """A softmax runs over a dimension of size 1; ``ends`` is what it gives."""
+    """A softmax runs over a dimension of size 1; ``ends`` is what it gives, and ``is_single`` says
+    that a row has no other number, either."""
 
     keeps_loss = False
     as_part = "one-element"
-    helps = "use sigmoid() for a single output, or another dim"
     name: str
     ends: str
+    is_single: bool
 
     def text(self) -> str:
         return f"{self.name} runs over one element, so its result is always {self.ends}"
 
+    def remedy(self) -> str:
+        if self.is_single:
+            return "use sigmoid() for a single output, or another dim"
+        return "let it run over another dim, which has more elements"
+
     def fix(self) -> tuple[Fix, ...]:
+        if not self.is_single:
+            return ()
         return with_operation(self.source, "softmax", "torch.sigmoid({0})")
 
 

@@ -305,6 +305,8 @@ def test_probabilities_instead_of_scores_are_found(
 def test_a_softmax_along_a_dimension_of_one_element_is_told_by_its_dimension(check: Check) -> None:
     said = check(ONE_ROW, code=5)
     assert "softmax runs over one element, so its result is always 1" in said
+    assert "remedy: let it run over another dim, which has more elements" in said
+    assert "sigmoid" not in said
 
 
 def test_a_saturated_result_is_told_with_the_range_of_its_inputs(check: Check) -> None:

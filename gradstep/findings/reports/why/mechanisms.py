@@ -85,7 +85,8 @@ def _of_a_curve(stem: str, kept: Mapping[str, Value]) -> Reason | None:
         return BeyondLimits(stem, Range.of(given.statistics))
     if stem in _SATURATING and result is not None and _is_saturated(result):
         if "softmax" in stem and not np.unique(result.array).size > 1:
-            return OneElement(stem, _ends(result))
+            is_single = all(size == 1 for size in result.array.shape[1:])
+            return OneElement(stem, _ends(result), is_single)
         return AtEnds(stem, _ends(result))
     return None
 
