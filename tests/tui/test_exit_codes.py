@@ -194,6 +194,8 @@ signal.alarm(3600)
 
 @on_the_core
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers")
+# garbage of other tests may have finalizers; what is raised inside one, Python drops
+@pytest.mark.filterwarnings(r"ignore:(?s).*\nLate\n:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("command", ["debug --fail-on nan", "check", "render -o x.txt --call last"])
 def test_timers_and_what_their_handlers_raise_are_the_programs(
     command: str, gradstep: Gradstep
