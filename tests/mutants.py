@@ -35,10 +35,10 @@ ROOT = Path(__file__).parents[1]
 # For each folder, the tests nearest to it, the nearest ones first. Before them come doctests of the
 # file, and the tests that import it.
 NEAREST = {
-    "gradstep/engines/native": "debugger/test_session.py engines/test_kept_runs.py "
+    "gradstep/engines/native": "debugger/test_session.py engines/test_ran.py "
     "engines/test_kept_inputs.py capturing findings/test_lint.py debugger "
     "findings/test_node_checks.py engines laws",
-    "gradstep/engines/pytorch": "debugger/test_session.py engines/test_kept_runs.py "
+    "gradstep/engines/pytorch": "debugger/test_session.py engines/test_ran.py "
     "engines/test_torch_graphs.py engines/test_torch_sessions.py debugger capturing "
     "findings/test_lint.py engines laws",
     "gradstep/engines/recorded": "recording console tui/test_cli_debug.py",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, Protocol, Ty
 import numpy as np
 from numpy.typing import NDArray
 
-from gradstep.contract.driver import Driver, Nested
+from gradstep.contract.driver import Driver
+from gradstep.contract.ran import OnGradients, Ran, Record
 from gradstep.graph.errors import NotInGraph
 from gradstep.records import LEAF, BackwardCall, Extent, Gradient, Plan, Profile, Step, Tensor
 
@@ -83,11 +84,6 @@ class Rerun(Protocol):
         ...
 
 
-OnGradients = Callable[[Sequence[Any], Sequence[float | None]], None]
-"""Receives gradients, None for undefined ones, and the norm of each, None where it was not
-measured; afterwards they may be dropped."""
-
-
 class Rule(NamedTuple):
     """The derivative rule of an input of a node.
 
@@ -106,78 +102,6 @@ class Rule(NamedTuple):
     text: Callable[[Mapping[str, str]], str]
 
 
-class KeptRun(Protocol):
-    """A call that has run as it would plainly, but for its graph, which was kept."""
-
-    @property
-    def whole(self) -> bool:
-        """Whether all gradients were heard of, for which somebody asked."""
-        ...
-
-    @property
-    def result(self) -> Any:
-        """What the call returns to the program."""
-        ...
-
-    def values(self) -> Iterator[tuple[str, Any]]:
-        """List the loss, and the gradients that the call made: what each is, and the tensor."""
-        ...
-
-    def is_finite(self) -> bool:
-        """Return whether no element of these is NaN or infinite; False where it is in doubt."""
-        ...
-
-    def undo(self) -> None:
-        """Put back every ``.grad`` as it was, so that the call can run again."""
-        ...
-
-    def release(self) -> None:
-        """Let the graph be freed, as after the plain call."""
-        ...
-
-
-class ToldRun(Protocol):
-    """A call that has run once, code of the program's included, with its graph kept; it can be told
-    of before it returns to the program."""
-
-    @property
-    def result(self) -> Any:
-        """What the call returns to the program."""
-        ...
-
-    @property
-    def error(self) -> Exception | None:
-        """What it raised, which is still to be raised."""
-        ...
-
-    @property
-    def has_passes_inside(self) -> bool:
-        """Whether passes ran inside its nodes."""
-        ...
-
-    def values(self) -> Iterator[tuple[str, Any]]:
-        """List the loss, and the gradients that the call made: what each is, and the tensor."""
-        ...
-
-    def is_finite(self) -> bool:
-        """Return whether no element of the loss, and of the gradients that the call made, is NaN
-        or infinite; False where it is in doubt."""
-        ...
-
-    def tell(self, on_gradients: OnGradients) -> None:
-        """Tell of every gradient that a node sent, every sum of several, and all that the call
-        made."""
-        ...
-
-    def driver(self) -> Driver:
-        """Return a driver whose Steps tell of it, and that lets go of its graph."""
-        ...
-
-    def release(self) -> None:
-        """Let the graph be freed, as after the plain call."""
-        ...
-
-
 class KeptForward(Protocol):
     """What a graph tells of its forward pass: a record of the op of each node, and values, by the
     record that each came from and the number of the output."""
@@ -190,21 +114,6 @@ class KeptForward(Protocol):
     def get(self, origin: Any, default: None = None, /) -> Any:
         """Return a value, None where it is unknown."""
         ...
-
-
-def values_of_call(
-    roots: Iterable[Any], returned: Iterable[Any] | None, grads: Iterable[Any]
-) -> Iterator[tuple[str, Any]]:
-    """List what :meth:`KeptRun.values` does: the roots, and the gradients that ``autograd.grad()``
-    has ``returned``, or, where that is None, the ``grads`` of the leaves."""
-    for root in roots:
-        yield "the loss", root
-    if returned is None:
-        for gradient in grads:
-            yield "the .grad of a leaf", gradient
-    else:
-        for gradient in returned:
-            yield "a gradient that it returns", gradient
 
 
 Measured = Callable[[Any, float, int], None]
@@ -344,11 +253,16 @@ class Running(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def kept_run(self, call: EngineCall, on_gradients: OnGradients | None = None) -> KeptRun | None:
-        """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
-        None of one that only a driver can run so, or in which code of the program's may run, which
-        is to run once.  ``on_gradients`` receives every gradient that a node sends, every sum of
-        several, and all that the call makes."""
+    def carry_out(
+        self, call: EngineCall, record: Record | None = None, hears: OnGradients | None = None
+    ) -> Ran | None:
+        """Carry out ``call`` so that more can be asked of it; None where that would be another
+        call, and nothing is done.
+
+        One in which code of the program's may run is carried out only with ``record``, which hears
+        of passes inside it.  ``hears`` receives every gradient that a node sends, every sum of
+        several, and all that the call makes.
+        """
         ...
 
     def keeps_finite(self, call: EngineCall) -> bool:
@@ -411,16 +325,6 @@ class Stepping(Protocol):
         """Carries out a call of which somebody may want to know later; returns what makes a driver
         whose Steps tell of it as it was then, whatever the program has done since, or None, and
         nothing is done. None where this library knows nothing quicker than its driver."""
-        ...
-
-    @property
-    def told_run(
-        self,
-    ) -> Callable[[EngineCall, Callable[[EngineCall, list[Nested]], Any]], ToldRun | None] | None:
-        """Carries out a call; what records a pass inside it, and answers it, is given too, with
-        the list to which that is added. None where this library knows nothing quicker than its
-        driver, which it also returns, having done nothing, of a call that only a driver can run
-        so."""
         ...
 
     def driver(self, call: EngineCall, *, halting: bool = False, keep: bool = True) -> Driver:

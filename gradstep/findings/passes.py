@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradstep.capturing.names import Names
-from gradstep.contract.lookup import engine_of, engine_of_call, stepping_of
+from gradstep.contract.lookup import engine_of, engine_of_call
 from gradstep.contract.protocol import Engine, Numbers
 from gradstep.debugger.breakpoints.trigger import Trigger
 from gradstep.debugger.pass_session import PassSession
@@ -210,42 +210,34 @@ def run_pass(
     def passed(reasons: Sequence[Reason], returned: Any, finite: bool = False) -> Passed:
         return Passed(tuple(reasons), returned if call.is_grad else True, finite, scaling)
 
-    is_plain = is_calm and scaling is None and running.keeps_finite(call)
-    # a mode of the program's would see a pass that is made again, too
-    is_seen = explains and not is_plain and running.may_run_user_code(call)
-    run = None if is_plain or is_seen else running.kept_run(call)
-    told_run = None if run or is_plain or not explains else stepping_of(call).told_run
-    told = None if told_run is None else told_run(
+    is_plain = not explains or (is_calm and scaling is None and running.keeps_finite(call))
+    ran = None if is_plain else running.carry_out(
         call, lambda inner, nested: record_nested(inner, nested, find_names())
     )  # fmt: skip
-    if told is not None and told.error is not None:
-        told.release()
-        raise told.error
-    ran = run or told
-    returned = carried_out(partial(running.run, call)) if ran is None else ran.result
-    is_finite = running.made_finite(call, returned) if ran is None else ran.is_finite()
+    if ran is None:
+        returned = carried_out(partial(running.run, call))
+        is_finite = running.made_finite(call, returned)
+    else:
+        returned, is_finite = ran.result, ran.error is not None or ran.is_finite()
     trouble = None
     if not is_finite:
         order, names = engine.reading.plan(call.roots).order, find_names()
         trouble = _not_finite(call, engine, order, names, returned)
         if names.scalers and scaling is None:
             scaling = scaling_of(names, _numbers(engine), order)
-    if told is not None:
-        if trouble is not None and scaling is None and explains:
-            session = PassSession.of_call(call, names=names, call=number, driver=told.driver())
-            return passed([_explained(session, trouble, look)], returned)
-        told.release()
-    if run is not None:
-        (run.release if trouble is None or not explains else run.undo)()
-    if trouble is None or not explains:
-        return passed((), returned, finite=trouble is None)
-    if run is None:
-        return passed([trouble if scaling is None else scaling.note(trouble, call)], returned)
+    if trouble is None:
+        if ran is not None:
+            ran.answer()
+        return passed((), returned, finite=True)
+    noted = trouble if scaling is None else scaling.note(trouble, call)
+    if ran is None or (scaling is not None and not ran.runs_again):
+        if ran is not None:
+            ran.release()
+        return passed([noted] if explains else (), returned)
+    driver = ran.driver()
     if scaling is not None and _is_finite_without(scaling, call, names):
-        returned = carried_out(partial(running.run, call))
-        return passed([scaling.note(trouble, call)], returned)
-    session = PassSession.of_call(call, names=names, call=number)
-
+        return passed([noted], carried_out(partial(running.run, call)))
+    session = PassSession.of_call(call, names=names, call=number, driver=driver)
     return passed([session.host(partial(_explained, session, trouble, look))], session.gradients)
 
 

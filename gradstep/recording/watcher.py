@@ -23,8 +23,8 @@ from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.sources import portable
 from gradstep.contract.driver import Driver
 from gradstep.contract.events import Event, Events, Leaves, Passed, noted
-from gradstep.contract.lookup import engine_of, engine_of_call, numbers_of, running_of, stepping_of
-from gradstep.contract.protocol import Engine, ToldRun
+from gradstep.contract.lookup import engine_of, engine_of_call, numbers_of, running_of
+from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
@@ -285,22 +285,18 @@ class Watcher:
             return self._in_full(look)
         waits = self._flight is not None and self._schedule.full in _FULL
         if waits and not self._was_troubled:
-            is_met = False
-            if running.may_run_user_code(call):  # not twice
+            runs_code = running.may_run_user_code(call)
+            if runs_code:  # not twice
                 self._describe(look)
-                told_run = stepping_of(call).told_run
-                told = None if told_run is None else told_run(call, _ran_inside)
-                if told is not None:
-                    return self._told_in_full(look, told)
-                is_met = self._is_met(look.described)  # only the loss tells before
-            elif (run := running.kept_run(call)) is not None:
-                if run.is_finite():
-                    run.release()
-                    return run.result if call.is_grad else True
-                run.undo()
-                is_met = True
-            if is_met:
+            ran = running.carry_out(call, _ran_inside if runs_code else None)
+            if ran is not None:
+                if ran.error is not None or ran.is_finite():
+                    return ran.answer()
+                driver = ran.driver()
                 self._describe(look)
+                return self._in_full(look, driver)
+            self._describe(look)
+            if self._is_met(look.described):  # only the loss tells before
                 return self._in_full(look)
         if self._flight is not None:  # a gradient that is NaN is seen at a leaf
             self._describe(look)
@@ -311,15 +307,6 @@ class Watcher:
 
     def _is_met(self, loss: Statistics | None) -> bool:
         return self._flight is not None and loss is not None and loss.trouble in self._flight.when
-
-    def _told_in_full(self, look: Look, told: ToldRun) -> bool | Gradients:
-        """Describe a call that has run, in full where not all that it made is finite."""
-        if told.error is None and not told.is_finite():
-            return self._in_full(look, told.driver())
-        told.release()
-        if told.error is not None:
-            raise told.error
-        return told.result if look.call.is_grad else True
 
     def _in_full(self, look: Look, driver: Driver | None = None) -> bool | Gradients:
         engine, call, names = look.engine, look.call, look.names

@@ -18,7 +18,7 @@ from gradstep.engines.pytorch import origins  # noqa: E402
 from gradstep.engines.pytorch.engine import TorchTracing  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.private import dispatch_mode  # noqa: E402
-from gradstep.engines.pytorch.stepping import driver, kept_run  # noqa: E402
+from gradstep.engines.pytorch.stepping import driver, measuring, ran  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
@@ -152,8 +152,8 @@ def test_a_call_in_which_nothing_is_found_is_measured_at_once(
     def never(*_: Any, **__: Any) -> Any:
         raise AssertionError("no session is needed")
 
-    monkeypatch.setattr(kept_run, "norms", counting(kept_run.norms))
-    monkeypatch.setattr(kept_run, "flattened", counting(kept_run.flattened))
+    monkeypatch.setattr(measuring, "norms", counting(measuring.norms))
+    monkeypatch.setattr(measuring, "flattened", counting(measuring.flattened))
     monkeypatch.setattr(driver.TorchDriver, "__init__", never)
     watch = FailOn(condition)
     net = nn.Sequential(*[nn.Linear(4, 4) for _ in range(20)])
@@ -172,14 +172,14 @@ def test_a_call_in_which_nothing_is_found_is_measured_at_once(
 
 def test_what_waits_to_be_measured_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
-    measured = kept_run.measured
+    measured = ran.measured
 
     def noted(tensors: Any, **options: Any) -> Any:
         held.append(sum(0 if each is None else each.nbytes for each in tensors))
         return measured(tensors, **options)
 
-    monkeypatch.setattr(kept_run, "measured", noted)
-    monkeypatch.setattr(kept_run, "HELD", 4000)
+    monkeypatch.setattr(ran, "measured", noted)
+    monkeypatch.setattr(ran, "HELD", 4000)
     watch = FailOn("rms > 1e6")
     x = torch.ones(100, requires_grad=True)
 

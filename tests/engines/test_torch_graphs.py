@@ -25,6 +25,7 @@ from gradstep import Graph, capture, trace  # noqa: E402
 from gradstep.contract.lookup import engine_of  # noqa: E402
 from gradstep.engines.pytorch.order import plan_of  # noqa: E402
 from gradstep.engines.pytorch.stepping.told_later import are_small  # noqa: E402
+from gradstep.engines.pytorch.walking import walk  # noqa: E402
 from gradstep.graph.serialize import to_json  # noqa: E402
 from gradstep.program.calls import (  # noqa: E402
     CallSelector,
@@ -232,11 +233,11 @@ def test_a_pass_is_told_later_where_no_code_of_the_program_runs_in_it(
 
 def test_what_arrives_in_a_pass_is_counted_in_bytes() -> None:
     x = torch.ones(3, requires_grad=True)
-    once, twice, leaf = x.exp().grad_fn, x.tan().grad_fn, (x * 1).grad_fn.next_functions[0][0]
-    senders, leaves = {once: 1, twice: 2, leaf: 1}, {leaf: x}
-    for nodes, taken in (([once], 12), ([twice], 36), ([leaf], 24), ([once, leaf, twice], 72)):
-        assert are_small(nodes, leaves, senders, taken)
-        assert not are_small(nodes, leaves, senders, taken - 1)
+    tan = x.tan()
+    for root, of_nodes in ((x.exp(), 12), (tan + tan, 12 + 3 * 12)):
+        for leaves, taken in ((False, of_nodes), (True, of_nodes + 2 * 12)):
+            assert are_small(walk([root]), taken, leaves=leaves)
+            assert not are_small(walk([root]), taken - 1, leaves=leaves)
 
 
 def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from gradstep.capturing.names import Names
 from gradstep.contract.driver import HasRun, Nested
 from gradstep.contract.lookup import running_of, stepping_of
-from gradstep.contract.protocol import ToldRun
+from gradstep.contract.ran import OnGradients, Ran
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import Expression, parse_predicate
 from gradstep.debugger.breakpoints.predicate.bounds import BoundedGradient, may_hold
@@ -66,28 +66,17 @@ class QuickLook:
             suspicion.hear(seeds, [None] * len(seeds))
         if suspicion.is_there:
             return None
-        run = running_of(call).kept_run(call, suspicion.hear)
-        if run is None:
-            return self._told(call, suspicion) if self.tells else None
-        if suspicion.is_there or not run.whole:  # no code of the program's has run in it
-            self.undone = True
-            run.undo()
+        ran = self.carry_out(call, suspicion.hear)
+        if ran is None:
             return None
-        run.release()
-        return run.result if call.is_grad else True
+        if not suspicion.is_there and ran.is_whole:
+            return ran.answer()
+        self.undone = ran.runs_again
+        return told_by(ran)
 
-    def _told(self, call: BackwardCall, suspicion: _Suspicion) -> bool | Gradients | HasRun | None:
-        """Carry out a call in which code of the program's may run."""
-        run = told_once(call)
-        if run is None:
-            return None
-        run.tell(suspicion.hear)
-        if suspicion.is_there or run.has_passes_inside:
-            return HasRun(run.driver())
-        run.release()
-        if run.error is not None:
-            raise run.error
-        return run.result if call.is_grad else True
+    def carry_out(self, call: BackwardCall, hears: OnGradients | None = None) -> Ran | None:
+        """Carry out a call, as one of which a session may tell."""
+        return running_of(call).carry_out(call, _recorded_inside if self.tells else None, hears)
 
     def _conditions(self) -> list[Expression] | None:
         """Return the conditions of all points; None where one stops without any, or tells of what
@@ -102,11 +91,11 @@ class QuickLook:
         return [self._known[text] for text in texts]
 
 
-def told_once(call: BackwardCall) -> ToldRun | None:
-    """Carry out a call in which code of the program's may run, so that a session can tell of it;
-    None where that cannot be."""
-    told_run = stepping_of(call).told_run
-    return None if told_run is None else told_run(call, _recorded_inside)
+def told_by(ran: Ran) -> HasRun | None:
+    """Return what tells a session of a call that has run; None where it is undone, and the session
+    is to make it again."""
+    driver = ran.driver()
+    return None if driver is None else HasRun(driver)
 
 
 def _recorded_inside(call: BackwardCall, nested: list[Nested]) -> bool | Gradients:

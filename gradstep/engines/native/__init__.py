@@ -39,11 +39,11 @@ from gradstep.contract.protocol import (
     OWN_RESULT,
     Engine,
     Measured,
-    OnGradients,
     Reading,
     Rerun,
     Rule,
 )
+from gradstep.contract.ran import OnGradients, Ran, Record
 from gradstep.engines.native.arrays import array_of, shown
 from gradstep.engines.native.rules import extent, formula, rules_with_names
 from gradstep.engines.native.trace import GraphTracer
@@ -141,14 +141,16 @@ class NativeRunning:
     run = staticmethod(run)
     unseen = staticmethod(nullcontext)
 
-    def kept_run(self, call: BackwardCall, on_gradients: OnGradients | None = None) -> Any:
-        return _kept_run()(call, on_gradients)
+    def carry_out(
+        self, call: BackwardCall, record: Record | None = None, hears: OnGradients | None = None
+    ) -> Ran | None:
+        return _carry_out()(call, record, hears)
 
     def keeps_finite(self, call: BackwardCall) -> bool:
         return False  # to keep its graph costs next to nothing
 
     def made_finite(self, call: BackwardCall, returned: Any) -> bool:
-        from gradstep.engines.native.kept_run import are_finite  # few programs need it
+        from gradstep.engines.native.ran import are_finite  # few programs need it
 
         gradients = returned if call.is_grad else [leaf.grad for leaf in self.accumulated(call)]
         return are_finite([*call.roots, *gradients])
@@ -195,12 +197,6 @@ class NativeStepping:
     """Its passes, node by node."""
 
     deferred_driver = None
-
-    def told_run(self, call: BackwardCall, record: Any) -> Any:
-        # as below
-        from gradstep.engines.native.told_run import told_run
-
-        return told_run(call, record)
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through
@@ -278,11 +274,11 @@ class NativeProfiling:
 
 
 @cache
-def _kept_run() -> Callable[..., Any]:
+def _carry_out() -> Callable[..., Ran | None]:
     # as above; each call of a program would look up the module once more
-    from gradstep.engines.native.kept_run import kept_run
+    from gradstep.engines.native.ran import carry_out
 
-    return kept_run
+    return carry_out
 
 
 def _array(gradient: Any) -> Any:

@@ -48,9 +48,9 @@ from gradstep.engines.pytorch.private import (
     view_of,
 )
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
-from gradstep.engines.pytorch.stepping.kept_run import is_finite, kept_run, measured
+from gradstep.engines.pytorch.stepping.measuring import is_finite, measured
+from gradstep.engines.pytorch.stepping.ran import carry_out
 from gradstep.engines.pytorch.stepping.told_later import told_later
-from gradstep.engines.pytorch.stepping.told_run import told_run
 from gradstep.engines.pytorch.tensors import (
     SavedTensor,
     SeenTensor,
@@ -205,7 +205,7 @@ class TorchRunning:
     """Calls of PyTorch's autograd engine."""
 
     run = staticmethod(run)
-    kept_run = staticmethod(kept_run)
+    carry_out = staticmethod(carry_out)
     unseen = staticmethod(unobserved)
     checksums = staticmethod(checksums)
     lengths = staticmethod(lengths)
@@ -263,7 +263,6 @@ class TorchStepping:
 
     driver = TorchDriver
     deferred_driver = staticmethod(told_later)
-    told_run = staticmethod(told_run)
 
     def seeds(self, call: TorchCall) -> Sequence[Any]:
         return call.seeds

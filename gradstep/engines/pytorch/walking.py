@@ -3,6 +3,7 @@ program's."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, Final
@@ -13,7 +14,6 @@ from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import Freed, is_of_program, is_packed, raw_saved, why_opaque
 from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
-    FunctionNode,
     exponent_of,
     functions,
     has_tensor_hooks,
@@ -36,9 +36,10 @@ _ACCUMULATES: Final = _of_leaves()
 
 class Walked:
     """The nodes behind some roots, their classes, and what each leads to; the nodes where leaves
-    end the way, and the leaves."""
+    end the way, and the leaves. It ``is_from_nodes`` where no root is a leaf."""
 
     def __init__(self) -> None:
+        self.is_from_nodes = True
         self.nodes: list[Any] = []
         self.kinds: set[Any] = set()
         self.edges: list[Any] = []
@@ -49,6 +50,11 @@ class Walked:
     def saved(self) -> list[list[Any]]:
         """What each node keeps, as it keeps it; what is freed is not there."""
         return [list(raw_saved(node)) for node in self.nodes]
+
+    @cached_property
+    def senders(self) -> Counter[Any]:
+        """How many edges lead to each place."""
+        return Counter(to for following in self.edges for to in following)
 
     @property
     def is_compiled(self) -> bool:
@@ -84,12 +90,6 @@ class Walked:
     def is_packed(self) -> bool:
         """Whether reading what some node keeps calls a hook of the program's."""
         return any(is_packed(raw) for values in self.saved for raw in values)
-
-    def may_run_user_code(self, origins: Origins | None) -> bool:
-        """Return whether hooks or Functions may run in a pass: what is told at once."""
-        if origins is not None and origins.has_hooks:
-            return True
-        return any(issubclass(kind, FunctionNode) for kind in self.kinds)
 
 
 @lru_cache(maxsize=1024)
@@ -137,7 +137,8 @@ def walk(roots: Iterable[Any]) -> Walked:
         found.nodes, found.kinds, found.edges, found.ends, found.leaves
     )  # fmt: skip
     with unobserved():
-        seen = dict.fromkeys(map(_node_of, roots))
+        seen = dict.fromkeys(map(node_of, roots))
+        found.is_from_nodes = None not in seen
         seen.pop(None, None)
         waiting = list(seen)
         while waiting:
@@ -158,5 +159,6 @@ def walk(roots: Iterable[Any]) -> Walked:
     return found
 
 
-def _node_of(root: Any) -> Any:
+def node_of(root: Any) -> Any:
+    """Return the node at which a pass from ``root`` enters, None of a leaf."""
     return root.grad_fn if isinstance(root, torch.Tensor) else root.node

@@ -117,7 +117,7 @@ class RecordedNumbers:
 class RecordedStepping:
     """Recorded calls, node by node."""
 
-    deferred_driver = told_run = None
+    deferred_driver = None
 
     def driver(
         self, call: RecordedCall, *, halting: bool = False, keep: bool = True

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
 from gradstep.console.session import Session
 from gradstep.contract.driver import HasRun
-from gradstep.contract.lookup import running_of
-from gradstep.contract.protocol import KeptRun, ToldRun
+from gradstep.contract.ran import Ran
 from gradstep.debugger.breakpoints import Breakpoints
 from gradstep.debugger.breakpoints.predicate import parse_predicate
 from gradstep.debugger.breakpoints.predicate.vocabulary import STATISTICS
-from gradstep.debugger.breakpoints.quick_look import QuickLook, told_once
+from gradstep.debugger.breakpoints.quick_look import QuickLook, told_by
 from gradstep.debugger.errors import ExpressionError
 from gradstep.debugger.snapshot.value import value
 from gradstep.findings.reports.stop import loss_report, stop_report
@@ -60,37 +59,25 @@ class FailOn:
             self._seen_in, self._runs_again = "", self.look.undone
             return looked
         self._seen_in, self._runs_again = "", False
-        run = running_of(call).kept_run(call)
-        if run is None:
-            return self._told(call) if self.look.tells else None
-        if self._is_in_question(run):
-            self._runs_again = True
-            run.undo()
+        ran = self.look.carry_out(call)
+        if ran is None:
             return None
-        run.release()
-        return run.result if call.is_grad else True
+        if not self._is_in_question(ran):
+            return ran.answer()
+        self._runs_again = ran.runs_again
+        return told_by(ran)
 
-    def _told(self, call: BackwardCall) -> bool | Gradients | HasRun | None:
-        """Carry out a call in which code of the program's runs, once."""
-        run = told_once(call)
-        if run is None or self._is_in_question(run):
-            return None if run is None else HasRun(run.driver())
-        run.release()
-        if run.error is not None:
-            raise run.error
-        return run.result if call.is_grad else True
-
-    def _is_in_question(self, run: KeptRun | ToldRun) -> bool:
-        if run.is_finite():
+    def _is_in_question(self, ran: Ran) -> bool:
+        if ran.is_finite():
             return False
-        self._seen_in = self._in_question(run, self._is_trouble)
+        self._seen_in = self._in_question(ran, self._is_trouble)
         # what is nan at a leaf may have been infinite on the way
-        is_near = self._is_trouble == {"inf"} and self._in_question(run, {"nan"})
+        is_near = self._is_trouble == {"inf"} and self._in_question(ran, {"nan"})
         return bool(self._seen_in or is_near)
 
-    def _in_question(self, run: Any, troubles: Collection[str]) -> str:
+    def _in_question(self, ran: Ran, troubles: Collection[str]) -> str:
         """Return what has one of ``troubles``, "" where nothing does."""
-        for what, tensor in run.values():
+        for what, tensor in ran.values():
             shown = value(tensor)
             if shown is not None and any(STATISTICS[word].of(shown) for word in troubles):
                 return f"{what} is {format_statistics(shown.statistics)}"

@@ -5,16 +5,18 @@ While it runs, hooks behind its nodes keep what they are given, and nothing is m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import torch
 
 from gradstep.contract.driver import Driver
 from gradstep.engines.pytorch.calls import TorchCall
 from gradstep.engines.pytorch.nodes import KeptFacts, facts_of, why_opaque
+from gradstep.engines.pytorch.origins import Origins
 from gradstep.engines.pytorch.private import (
     FunctionNode,
     TensorBase,
@@ -33,21 +35,11 @@ from gradstep.engines.pytorch.private import (
 from gradstep.engines.pytorch.stepping.driver import TorchDriver
 from gradstep.engines.pytorch.stepping.node_runs import NodeRuns
 from gradstep.engines.pytorch.tensors import Copies, copy_of, shape_of
+from gradstep.engines.pytorch.walking import Walked, node_of, walked
 from gradstep.guest.collector import collector_paused
 
 MOST: Final = 1 << 25
 """Bytes of the gradients of a pass that are kept at most."""
-
-
-class _Walked(NamedTuple):
-    """The nodes behind some roots, with what each leads to and what it keeps; the leaves by their
-    nodes, and how many edges lead to each node."""
-
-    nodes: list[Any]
-    following: list[Any]
-    kept: list[list[tuple[str, KeptFacts]]]
-    leaves: dict[Any, torch.Tensor]
-    senders: dict[Any, int]
 
 
 def told_later(call: TorchCall) -> Callable[[], Driver] | None:
@@ -62,10 +54,11 @@ def told_later(call: TorchCall) -> Callable[[], Driver] | None:
         return None
     try:
         with collector_paused(), unobserved():
-            walked = _walk(call)
-            if walked is None or not are_small(walked.nodes, walked.leaves, walked.senders, MOST):
+            behind = walked(call)
+            facts = _facts_of_kept(behind, call.roots[0].graph.origins)
+            if facts is None or not are_small(behind, MOST, leaves=True):
                 return None
-            kept = _KeptPass(call, walked)
+            kept = _KeptPass(call, behind, facts)
     except RuntimeError:  # something is freed, or was changed
         return None
     return kept.driver if kept.run() else None
@@ -86,34 +79,17 @@ def _places(kind: type) -> Any:
     return None if issubclass(kind, FunctionNode) or why_opaque(kind) else saved_places(kind)
 
 
-def _walk(call: TorchCall) -> _Walked | None:
-    """Walk over the nodes behind the roots of ``call``; None where one is not plain."""
-    nodes = list(dict.fromkeys([_node_of(root) for root in call.arguments.outputs]))
-    if None in nodes:
+def _facts_of_kept(behind: Walked, origins: Origins) -> list[list[tuple[str, KeptFacts]]] | None:
+    """Return what each node keeps; None where one is not plain, or a leaf has hooks."""
+    if not behind.is_from_nodes or any(any(hook_tables(leaf)) for leaf in behind.leaves):
         return None
-    origins = call.roots[0].graph.origins
-    senders = dict.fromkeys(nodes, 0)
-    walked = _Walked(nodes, [], [], {}, senders)
-    for node in nodes:
-        following = node.next_functions
-        walked.following.append(following)
-        for target, _ in following:
-            if target is None:
-                continue
-            if target not in senders:
-                senders[target] = 0
-                nodes.append(target)
-            senders[target] += 1
-        kept: list[tuple[str, KeptFacts]] = []
-        walked.kept.append(kept)
+    facts: list[list[tuple[str, KeptFacts]]] = []
+    for node in behind.nodes:
         kind: Any = type(node)
-        places = _places(kind)
-        if places is None:
+        if (places := _places(kind)) is None:
             return None
-        if not following and hasattr(node, "variable"):
-            walked.leaves[node] = leaf = node.variable
-            if any(hook_tables(leaf)):
-                return None
+        kept: list[tuple[str, KeptFacts]] = []
+        facts.append(kept)
         for name, raw_place, place in places:
             raw = getattr(node, raw_place, None)
             if raw is None:
@@ -123,56 +99,55 @@ def _walk(call: TorchCall) -> _Walked | None:
             tensor = getattr(node, place)
             if isinstance(tensor, torch.Tensor):
                 kept.append((name, facts_of(tensor, origins)))
-    return walked
+    return facts
 
 
-def _node_of(root: Any) -> Any:
-    return root.grad_fn if isinstance(root, torch.Tensor) else root.node
-
-
-def are_small(
-    nodes: Iterable[Any],
-    leaves: Mapping[Any, torch.Tensor],
-    senders: Mapping[Any, int],
-    most: int,
-) -> bool:
-    """Return whether the gradients that arrive at ``nodes`` take ``most`` bytes at most;
-    ``senders`` are how many edges lead to each."""
+def are_small(behind: Walked, most: int, *, leaves: bool) -> bool:
+    """Return whether the gradients that arrive at nodes take ``most`` bytes at most, those of
+    ``leaves`` included if wanted."""
+    senders = Counter(to for to, _ in behind.senders.elements())
     left = most
-    for node in nodes:
-        count = senders[node]
-        if node in leaves:
-            left -= leaves[node].nbytes * (count + 1)
-        for described in () if node in leaves else metadata_of(node):
+    for end, leaf in zip(behind.ends, behind.leaves, strict=True) if leaves else ():
+        left -= leaf.nbytes * (senders[end] + 1)
+    for node in behind.nodes:
+        count = max(senders[node], 1)
+        for described in metadata_of(node):
             shape = shape_of(described)
             if shape is None:  # of a nested one
                 return False
             left -= prod(shape) * described.dtype.itemsize * (count + 1 if count > 1 else 1)
         if left < 0:
             return False
-    return True
+    return left >= 0
 
 
 class _KeptPass:
     """Runs the pass of ``call``, and keeps what is needed to tell of it; gradients go by their
     identity."""
 
-    def __init__(self, call: TorchCall, walked: _Walked) -> None:
-        see_that_hooks_are_allowed(walked.nodes)
-        self._call, self._walked = call, walked
-        self._edges = [(_node_of(root), root.output_nr) for root in call.arguments.outputs]
-        self._before: dict[Any, Any] = {}  # copies of each .grad, by the node of its leaf
-        for end, leaf in walked.leaves.items():
-            self._before[end] = None if leaf.grad is None else copy_of(leaf.grad)
-        told = (*call.arguments.outputs, *walked.leaves.values())
+    def __init__(
+        self, call: TorchCall, behind: Walked, facts: list[list[tuple[str, KeptFacts]]]
+    ) -> None:
+        see_that_hooks_are_allowed(behind.nodes)
+        leaves = dict(zip(behind.ends, behind.leaves, strict=True))
+        self._call, self._facts = call, [*facts, *[[] for _ in leaves]]
+        self._nodes = [*behind.nodes, *behind.ends]
+        self._following = [*behind.edges, *[()] * len(leaves)]
+        self._edges = [(node_of(root), root.output_nr) for root in call.arguments.outputs]
+        self._before: dict[Any, Any] = {  # copies of each .grad, by the node of its leaf
+            end: None if leaf.grad is None else copy_of(leaf.grad) for end, leaf in leaves.items()
+        }
+        told = (*call.arguments.outputs, *behind.leaves)
         with unobserved():
             scalars = [x for x in told if isinstance(x, torch.Tensor) and TensorBase.numel(x) == 1]
         self._given: list[Any] = [*call.seeds, *scalars]
         self._seeds = [id(seed) for seed in call.seeds]
         taken_over = {  # where nobody else holds what becomes a .grad as it is
-            end for end, held in self._before.items() if held is None and walked.senders[end] == 1
+            end
+            for end, held in self._before.items()
+            if held is None and behind.senders[end, 0] == 1
         }
-        self._runs = NodeRuns(walked.leaves, taken_over)
+        self._runs = NodeRuns(leaves, taken_over)
         self._told: list[tuple[Any, list[int], list[int], int]] = []
         self._copies = Copies(())
 
@@ -184,7 +159,7 @@ class _KeptPass:
             BaseException: what a node raised.
         """
         others: list[Any] = []
-        hooks = list(self._runs.hooks(self._walked.nodes, self._walked.following))
+        hooks = list(self._runs.hooks(self._nodes, self._following))
         with unobserved():
             unhook = hook_nodes(hooks, others)
         if others:
@@ -209,10 +184,10 @@ class _KeptPass:
 
     def driver(self) -> TorchDriver:
         """Return what tells of the pass."""
-        walked, graph, copy = self._walked, self._call.roots[0].graph, self._copies.of
+        graph, copy = self._call.roots[0].graph, self._copies.of
         call = self._call._replace(seeds=tuple(map(copy, self._seeds)))
         with unobserved():
-            graph.put_back(call.roots, self._edges, walked.nodes, walked.kept, copy)
+            graph.put_back(call.roots, self._edges, self._nodes, self._facts, copy)
             driver = TorchDriver(call)
         runs = {
             node: (tuple(map(copy, sent)), tuple(map(copy, arrived)), 0.0, copy(held))

@@ -1,4 +1,4 @@
-"""Runs that are kept to be undone: none in which code of the program's runs."""
+"""Calls of which more may be asked: none runs twice in which code of the program runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_no_pass_is_kept_in_which_code_of_the_programs_runs(library: str) -> Non
     for result, is_kept in ((x * 2, True), (Counting.apply(x), False)):
         loss = result.sum()
         running = engine_of([loss]).running
-        assert (running.kept_run(running.call(loss, None, None, False)) is not None) == is_kept
+        assert (running.carry_out(running.call(loss, None, None, False)) is not None) == is_kept
     assert (ran, x.grad.tolist()) == ([], [2, 2])
 
 
@@ -120,6 +120,8 @@ def test_a_call_that_a_mode_of_the_programs_sees_is_not_to_be_made_twice() -> No
     assert not running.may_run_user_code(call)
     with Seeing():
         assert running.may_run_user_code(call)
+        assert running.carry_out(call) is None
+    assert running.carry_out(call) is not None
 
 
 @pytest.mark.torch
@@ -136,7 +138,7 @@ def test_of_functions_of_pytorchs_those_run_once_that_call_code_of_programs() ->
     for loss, runs_twice in ((twice(x).sum(), False), ((masked * 2).sum(), True)):
         running = engine_of([loss]).running
         call = running.call(loss, torch.ones_like(loss), None, False)
-        run = running.kept_run(call, lambda gradients, norms: None)
+        run = running.carry_out(call, hears=lambda gradients, norms: None)
         assert (run is not None) == runs_twice
 
 
@@ -181,5 +183,5 @@ def test_a_pass_in_anomaly_mode_is_not_heard_in_place_of_a_session() -> None:
     running = engine_of([loss]).running
     call = running.call(loss, None, None, False)
     with torch.autograd.set_detect_anomaly(True):
-        assert running.kept_run(call, lambda gradients, norms: None) is None
-    assert running.kept_run(call, lambda gradients, norms: None) is not None
+        assert running.carry_out(call, hears=lambda gradients, norms: None) is None
+    assert running.carry_out(call, hears=lambda gradients, norms: None) is not None
