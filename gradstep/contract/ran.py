@@ -1,20 +1,18 @@
 """One way to carry out a call of which more may be asked before it returns to the program.
 
-A call is carried out at one of these levels. Who watches asks for no more than it needs, and the
-engine takes the cheapest level at which nothing of the program's runs twice:
+Who looks at a call asks for the lowest level that answers the question:
 
-=======  =================  ==========================  =======================
-level    what is kept       what tells of the call      code of the program's
-=======  =================  ==========================  =======================
-plain    nothing            nothing                     runs once
-kept     the graph          a second run                there is none
-told     what nodes did     a driver, from that         runs once
-later    copies of that     a driver, at any time       there is none
-halting  all                a driver, node by node      runs once
-=======  =================  ==========================  =======================
+=========  ============================  ==================================
+level      by                            what tells of the call
+=========  ============================  ==================================
+plain      ``Running.run``               nothing
+watched    ``Running.carry_out``         a :class:`Ran`, before it returns
+kept       ``Stepping.deferred_driver``  a driver, at any time
+described  ``Stepping.driver``           its Steps, when the pass is over
+halting    the same, with ``halting``    each Step, before the next node
+=========  ============================  ==================================
 
-``Running.run`` is plain; ``Running.carry_out`` is kept or told, and returns a :class:`Ran`;
-``Stepping.deferred_driver`` is later; ``Stepping.driver`` is halting.
+``docs/contributing/calls.rst`` says what each does to the program.
 """
 
 from __future__ import annotations

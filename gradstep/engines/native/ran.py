@@ -48,11 +48,11 @@ def carry_out(
     if hears is None or not (call.graph or is_observed):
         task = start(call, keep=True, kind=kind)
         if not nodes_of_user(task.order):
-            return _Kept(call, task, hears)
+            return _RunsAgain(call, task, hears)
     # one that builds a graph, or runs within another one, takes a driver
     if record is None or call.graph or undo_log() is not None:
         return None
-    return _Told(call, record, hears)
+    return _RunsOnce(call, record, hears)
 
 
 class _Ran(Ran):
@@ -74,7 +74,7 @@ class _Ran(Ran):
         return are_finite([*self.call.roots, *self.made()])
 
 
-class _Kept(_Ran):
+class _RunsAgain(_Ran):
     """A call in which no code of the program's runs: it can be undone, and made again.
 
     No node is observed, unless somebody ``hears`` of each gradient. Each ``.grad`` to which the
@@ -116,7 +116,7 @@ class _Kept(_Ran):
             note_freed(self.call, self._task)
 
 
-class _Told(_Ran):
+class _RunsOnce(_Ran):
     """A call in which code of the program's runs, and runs once.
 
     The driver itself carries it out, and keeps its steps. To tell of it, it goes back by its undo

@@ -59,8 +59,8 @@ def carry_out(
             return None
         let_go_in_parts(behind.nodes, behind.edges)
     if not runs_once:
-        return _Kept(call, behind, hears)
-    return None if record is None else _Told(call, behind, record, hears)
+        return _RunsAgain(call, behind, hears)
+    return None if record is None else _RunsOnce(call, behind, record, hears)
 
 
 def _may_be_kept(call: TorchCall, hears: OnGradients | None) -> bool:
@@ -101,7 +101,7 @@ class _Ran(Ran):
         return is_finite(self.call, self.result, self._before.grads)
 
 
-class _Kept(_Ran):
+class _RunsAgain(_Ran):
     """A call in which no code of the program's runs: it can be undone, and made again.
 
     It costs little more than the plain one: a walk over its nodes, and a copy of each ``.grad`` to
@@ -149,7 +149,7 @@ class _Kept(_Ran):
             free(self.call, self._walked.nodes, self._walked.saved, whole=True)
 
 
-class _Told(_Ran):
+class _RunsOnce(_Ran):
     """A call in which code of the program's may run, and runs once.
 
     It is told of before it returns to the program, if at all: nothing is copied but what the
