@@ -90,7 +90,7 @@ class Memory(NamedTuple):
     its bytes, and who owns it."""
 
     number: int
-    nbytes: int
+    nbytes: int = 0
     owner: Owner = ""
 
 
@@ -104,9 +104,9 @@ class SavedValue(NamedTuple):
     """
 
     name: str
-    shape: Shape | None
-    dtype: str
-    nbytes: int
+    shape: Shape | None = None
+    dtype: str = ""
+    nbytes: int = 0
     state: SavedState = "kept"
     storage: int | None = None
     lines: tuple[Source, ...] = ()
@@ -118,8 +118,8 @@ class HookChange(NamedTuple):
     record stands for several gradients. ``hooks`` are descriptions such as "tensor hook clip"."""
 
     hooks: tuple[str, ...]
-    before: Statistics | None
-    after: Statistics | None
+    before: Statistics | None = None
+    after: Statistics | None = None
 
 
 GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration", "band", "data"]
