@@ -6,26 +6,23 @@ import json
 import zlib
 from collections.abc import Mapping, Sequence
 from itertools import repeat
-from typing import Any, Final
+from typing import Any, Final, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.graph.bounded_json import parsed
 from gradstep.graph.model import HookChange
+from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.recording.facts import Flow, StepFacts, Values
+from gradstep.graph.typed_json import reader, typed
+from gradstep.recording.facts import Flow, Values
 from gradstep.recording.rows import (
     DESCRIBED,
     Row,
-    as_count,
-    as_list,
-    as_text,
     number_row,
-    record_of,
     shape_of,
     shape_row,
-    statistics_of,
     statistics_row,
 )
 
@@ -58,42 +55,40 @@ def text_of(data: bytes, most: int) -> str:
     return text.decode("utf-8", "surrogatepass")
 
 
-def counts_of(row: Any) -> list[int]:
-    """Return the numbers of calls, or of leaves, in an entry of ``meta``, parsed."""
-    return [as_count(number) for number in as_list(row)]
-
-
 # --- what flowed --------------------------------------------------------------------------------
 
 
 def flow_facts(flow: Flow) -> bytes:
     """Return what ``flows`` has of a call: all but its tensors."""
-    return packed({
+    facts: dict[str, Any] = {
         "undefined": sorted(flow.undefined),
         "edge_undefined": sorted(flow.edge_undefined),
-        "details": {str(id): text for id, text in flow.details.items()},
-        "hooks": {str(id): [*map(_change_row, hook)] for id, hook in flow.hooks.items()},
-        "edge_hooks": {str(id): _change_row(hook) for id, hook in flow.edge_hooks.items()},
+        "details": dict(flow.details),
+        "hooks": {id: [*map(_change_row, changes)] for id, changes in flow.hooks.items()},
+        "edge_hooks": {id: _change_row(change) for id, change in flow.edge_hooks.items()},
         "steps": flow.steps,
-    })  # fmt: skip
+    }
+    return packed(facts)
+
+
+def _change_row(change: HookChange) -> Row:
+    return change.hooks, statistics_row(change.before), statistics_row(change.after)
+
+
+_FACTS: Final = {
+    name: reader(kind)
+    for name, kind in get_type_hints(Flow, include_extras=True).items()
+    if name not in ("values", "nodes", "edges")
+}
+"""What reads them."""
 
 
 def flow_of(
     facts: Any, values: Values, nodes: Mapping[int, int], edges: Mapping[int, int], steps: bool
 ) -> Flow:
     """Return what flowed in a call, with the ``steps`` or without."""
-    rows = as_list(facts["steps"]) if steps else []
-    return Flow(
-        values,
-        nodes,
-        edges,
-        frozenset([as_count(number) for number in as_list(facts["undefined"])]),
-        frozenset([as_count(number) for number in as_list(facts["edge_undefined"])]),
-        {int(id): as_text(one) for id, one in facts["details"].items()},
-        {int(id): tuple(map(_change_of, fact)) for id, fact in facts["hooks"].items()},
-        {int(id): _change_of(fact) for id, fact in facts["edge_hooks"].items()},
-        tuple([record_of(StepFacts, row, len(values)) for row in rows]),
-    )
+    read = {name: read(facts[name]) for name, read in _FACTS.items() if steps or name != "steps"}
+    return Flow(values, nodes, edges, **read)
 
 
 def tensor_rows(index: int, values: Values) -> list[Row]:
@@ -122,9 +117,10 @@ def values_of(rows: Sequence[Row], arrays: Any) -> Values:
     """Return the values of rows of ``tensors``, in the order of their numbers."""
     if [row[1] for row in rows] != [*range(len(rows))]:
         raise ValueError("tensors of a call are missing")
+    statistics_of = reader(Statistics | None)
     table = StatisticsTable.of([statistics_of(row[4:11]) for row in rows])
     shapes = [shape_of(row[2]) for row in rows]
-    return Values(table, shapes, [as_text(row[3]) for row in rows], arrays)
+    return Values(table, shapes, [typed(str, row[3]) for row in rows], arrays)
 
 
 def dtype_text(dtype: np.dtype[Any]) -> str:
@@ -159,15 +155,3 @@ def array_of(data: bytes | bytearray, stored: Any, shape: Any) -> NDArray[np.gen
         raise ValueError(f"no array is stored as {stored!r}")
     sizes = shape_of(shape) or ()
     return np.frombuffer(bytearray(data), np.dtype(stored)).reshape(sizes)
-
-
-def _change_row(change: HookChange) -> list[Any]:
-    return [
-        list(change.hooks), list(statistics_row(change.before)), list(statistics_row(change.after))
-    ]  # fmt: skip
-
-
-def _change_of(row: Any) -> HookChange:
-    names, before, after = as_list(row)
-    hooks = tuple([as_text(name) for name in as_list(names)])
-    return HookChange(hooks, statistics_of(as_list(before)), statistics_of(as_list(after)))

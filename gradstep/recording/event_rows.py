@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, get_type_hints
 from gradstep.contract.events import KINDS, Event, Events, Identity, Leaves, Scheduled, Thing
 from gradstep.graph.bounded_json import parsed
 from gradstep.graph.model import Source
+from gradstep.graph.typed_json import reader, typed, value_of
 from gradstep.guest.fence import within_fence
-from gradstep.recording.rows import Row, as_count, as_list, as_text, source_of, typed, value_of
 
 _OWN: Final = tuple(field.name for field in fields(Event))
 _BY_NAME: Final = {kind.__name__: kind for kind in KINDS}
@@ -29,6 +29,20 @@ _VALUES: Final[dict[type[Event], Callable[[Event], tuple[Any, ...]]]] = {
     kind: attrgetter("kind", *hints) for kind, hints in _HINTS.items()
 }
 """What reads them, after the kind, so that there are at least two."""
+
+
+class EventRow(NamedTuple):
+    """An event as a row: what happened to which thing, a number, which is of a kind and has a name;
+    ``facts`` are the leaves that it has, or the number of the event that had the same, and the
+    fields of its class."""
+
+    event: int
+    what: str
+    thing: int | None
+    kind: str
+    name: str
+    source: Source | None
+    facts: str
 
 
 class Noted(NamedTuple):
@@ -51,9 +65,9 @@ class EventWriter:
         self._identities: dict[int, int] = {}
         self._leaves: dict[int, int] = {}  # for good: sets are compared
         self._sets: dict[Leaves, int] = {}
-        self._latest: dict[type[Event], tuple[Any, Row]] = {}  # with what the row was made of
+        self._latest: dict[type[Event], tuple[Any, EventRow]] = {}  # with what the row was made of
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[EventRow]:
         """Return the rows of what has happened since the last time."""
         events = self._noted.events.after(self._last)
         rows = []
@@ -63,20 +77,20 @@ class EventWriter:
                 rows.append(self._row(event))
         return rows
 
-    def _row(self, event: Event) -> Row:
+    def _row(self, event: Event) -> EventRow:
         """Return the row of an event: nearly always that of the one before, with another number."""
         kind, noted = type(event), self._noted
         name = noted.events.name(event.thing)
         made_of = (name, id(event.thing), event.source, *_VALUES[kind](event))
-        before, row = self._latest.get(kind, (None, ()))
-        if made_of != before:
+        before, row = self._latest.get(kind, (None, None))
+        if row is None or made_of != before:
             is_first = getattr(event, "leaves", None) not in self._sets
             row = self._made(event, name)
             if not is_first and kind is not Scheduled:  # those list leaves, or tell of more objects
                 self._latest[kind] = made_of, row
-        return (event.number, *row[1:])
+        return row._replace(event=event.number)
 
-    def _made(self, event: Event, called: str) -> Row:
+    def _made(self, event: Event, called: str) -> EventRow:
         noted, leaves = self._noted, None
         facts: list[Any] = []
         for name, hint in _HINTS[type(event)].items():
@@ -87,10 +101,10 @@ class EventWriter:
                 facts.append(self._identities.setdefault(value, len(self._identities)))
             else:
                 facts.append(self._thing(value) if hint == Thing | None else value)
-        source = (None, None) if event.source is None else noted.source(event.source)
-        return (
+        source = None if event.source is None else noted.source(event.source)
+        return EventRow(
             event.number, type(event).__name__, self._thing(event.thing), event.kind, called,
-            *source, json.dumps([leaves, *facts]),
+            source, json.dumps([leaves, *facts]),
         )  # fmt: skip
 
     def _set(self, number: int, leaves: Leaves) -> list[int] | int:
@@ -116,7 +130,7 @@ class _Recorded:
         return None
 
 
-def events_of(rows: Iterable[Row], leaves: Iterable[str], most: int) -> Events:
+def events_of(rows: Iterable[EventRow], leaves: Iterable[str], most: int) -> Events:
     """Return the events of rows; ``leaves`` are the names of those of the recording, and the facts
     of a row take ``most`` bytes at most.
 
@@ -129,33 +143,28 @@ def events_of(rows: Iterable[Row], leaves: Iterable[str], most: int) -> Events:
     sets: dict[int, Leaves] = {}
     last = -1
 
-    def thing_of(known: Any) -> Thing | None:
-        return None if known is None else things.setdefault(as_count(known), _Recorded())
+    def thing_of(number: int | None) -> Thing | None:
+        return None if number is None else things.setdefault(number, _Recorded())
 
-    for number, what, thing, kind, name, file, line, facts in rows:
-        if as_text(what) not in _BY_NAME or as_count(number) <= last:
-            raise ValueError(f"there is no event {what} behind {last}")
-        last = number
-        of_kind = _BY_NAME[what]
-        given, *others = as_list(parsed(as_text(facts), most))
+    for row in rows:
+        if row.what not in _BY_NAME or row.event <= last:
+            raise ValueError(f"there is no event {row.what} behind {last}")
+        last, kind = row.event, _BY_NAME[row.what]
+        given, *others = typed(list, parsed(row.facts, most))
         read: dict[str, Any] = {}
-        for field, hint in _HINTS[of_kind].items():
+        for field, hint in _HINTS[kind].items():
             if hint == Leaves:
                 if not isinstance(given, int):
-                    sets[number] = frozenset([int(typed(leaf, int)) for leaf in as_list(given)])
-                read[field] = sets[number if isinstance(given, list) else given]
+                    given, sets[last] = last, value_of(frozenset[Identity], given)
+                read[field] = sets[given]
             elif hint == Thing | None:
-                read[field] = thing_of(others.pop(0))
+                read[field] = thing_of(reader(int | None)(others.pop(0)))
             else:
                 read[field] = value_of(hint, others.pop(0))
         if others:
             raise ValueError(f"an event has {len(others)} facts too many")
-        it = thing_of(thing)
-        if it is not None and name:
-            events.call(it, as_text(name))
-        events.put(
-            of_kind(
-                number=number, thing=it, kind=as_text(kind), source=source_of((file, line)), **read
-            )
-        )
+        thing = thing_of(row.thing)
+        if thing is not None and row.name:
+            events.call(thing, row.name)
+        events.put(kind(number=last, thing=thing, kind=row.kind, source=row.source, **read))
     return events

@@ -10,11 +10,10 @@ import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 from urllib.parse import quote
 
 import numpy as np
@@ -24,6 +23,7 @@ from gradstep.contract.events import Events
 from gradstep.graph.bounded_json import allowed, parsed
 from gradstep.graph.model import Graph
 from gradstep.graph.serialize import from_json
+from gradstep.graph.typed_json import value_of
 from gradstep.guest.collector import collector_paused
 from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
@@ -38,15 +38,15 @@ from gradstep.recording.facts import (
     Training,
     Warned,
 )
-from gradstep.recording.rows import Row, as_count, record_of, source_of
+from gradstep.recording.rows import Row, Table
 from gradstep.recording.run import no_such_call
 
+R = TypeVar("R")
 _ERRORS: Final = (
     sqlite3.Error, ValueError, TypeError, KeyError, IndexError, OverflowError, AttributeError,
     RecursionError, MemoryError, zlib.error,
 )  # fmt: skip
 _ROW: Final = 6  # bytes that a row takes at least
-_CALLS: Final = f"SELECT {schema.CALLS.columns} FROM calls"
 _TENSOR, _LEAF = 460, 290  # bytes that each takes in Python
 _EVENT: Final = 900  # bytes that an event takes in Python
 _WITH_EVENTS: Final = 3  # the version from which on there are some
@@ -132,14 +132,14 @@ class FileRun:
         ).fetchall()
         tables = schema.parts(text for (text,) in statements)
         if not self._has_events:
-            tables |= schema.parts(schema.EVENTS.split(";"))
+            tables |= schema.parts([schema.EVENTS.create])
         if tables != schema.parts(schema.TABLES.split(";")):
             raise ValueError("its tables are not those of a recording")
         self._meta = {
             str(key): parsed(value, allowed(self._most))
             for key, value in self._rows("SELECT key, value FROM meta LIMIT 100")
         }
-        if not isinstance(self.header.command, tuple):
+        if "command" not in self._meta:
             raise ValueError("it has no header")
 
     @contextmanager
@@ -167,6 +167,11 @@ class FileRun:
                 raise ValueError("it has more rows than room for them")
             yield row
 
+    def _read(self, table: Table[R], rest: str = "", *given: Any, held: int = 0) -> Iterator[R]:
+        """Yield the records of a table; ``rest`` says which, and in what order."""
+        query = f"SELECT {table.columns} FROM {table.name} {rest}"
+        return map(table.of, self._rows(query, *given, held=held))
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()
@@ -189,21 +194,7 @@ class FileRun:
     @cached_property
     def header(self) -> Header:
         with self._reading():
-            known = {"settings": {}} | {
-                field.name: self._meta[field.name]
-                for field in fields(Header)
-                if field.name in self._meta or field.name != "settings"
-            }
-            return Header(
-                tuple(map(str, known["command"])),
-                {str(name): str(text) for name, text in known["engines"].items()},
-                {str(name): str(text) for name, text in known["versions"].items()},
-                str(known["platform"]),
-                int(known["rank"]),
-                int(known["size"]),
-                float(known["started"]),
-                {str(name): str(text) for name, text in known["settings"].items()},
-            )
+            return value_of(Header, self._meta)
 
     @property
     def is_finished(self) -> bool:
@@ -217,20 +208,17 @@ class FileRun:
 
     @property
     def warnings(self) -> Sequence[Warned]:
-        query = "SELECT call, category, message, file, line FROM warnings ORDER BY warning"
         with self._reading():
-            return [
-                Warned(int(call), str(category), str(message), source_of((file, line)))
-                for call, category, message, file, line in self._rows(query)
-            ]
+            return list(self._read(schema.WARNINGS, "ORDER BY warning"))
 
     @cached_property
     def leaves(self) -> Sequence[Leaf]:
         with self._reading():
-            parts = set(encoding.counts_of(self._meta.get("parts", [])))
-            rows = self._rows(f"SELECT {schema.LEAVES.columns} FROM leaves", held=_LEAF)
-            leaves = list(map(schema.LEAVES.of, rows))
-            leaves = [leaf._replace(is_part=leaf.number in parts) for leaf in leaves]
+            parts = value_of(frozenset[int], self._meta.get("parts", []))
+            leaves = [
+                leaf._replace(is_part=leaf.number in parts)
+                for leaf in self._read(schema.LEAVES, held=_LEAF)
+            ]
             if [leaf.number for leaf in leaves] != [*range(len(leaves))]:
                 raise ValueError("leaves are missing")
             return leaves
@@ -238,7 +226,7 @@ class FileRun:
     @property
     def training(self) -> Training:
         with self._reading():
-            flags = record_of(Training, self._meta.get("training", [[], []]))
+            flags = value_of(Training, self._meta.get("training", [[], []]))
             named = [flags.idle or (), *(group.leaves for group in flags.groups)]
             if any(leaf >= len(self.leaves) for leaves in named for leaf in leaves):
                 raise ValueError("leaves are missing")
@@ -247,14 +235,14 @@ class FileRun:
     @cached_property
     def events(self) -> Events:
         with self._reading():
-            query = "SELECT * FROM events ORDER BY event"
-            rows = self._rows(query, held=_EVENT) if self._has_events else ()
+            is_there = self._has_events
+            rows = self._read(schema.EVENTS, "ORDER BY event", held=_EVENT) if is_there else ()
             return events_of(rows, [leaf.name for leaf in self.leaves], allowed(self._most))
 
     @property
     def incomplete(self) -> Sequence[int]:
         with self._reading():
-            return encoding.counts_of(self._meta.get("incomplete", []))
+            return value_of(list[int], self._meta.get("incomplete", []))
 
     @cached_property
     def indices(self) -> Sequence[int]:
@@ -294,25 +282,23 @@ class FileRun:
 
     def calls(self) -> Iterator[CallFacts]:
         with self._reading():
-            for row in self._rows(f"{_CALLS} ORDER BY call"):
-                yield self._call_of(row)
+            yield from map(self._named, self._read(schema.CALLS, "ORDER BY call"))
 
     def call(self, index: int) -> CallFacts:
         with self._reading():
-            for row in self._rows(f"{_CALLS} WHERE call = ?", index):
-                return self._call_of(row)
+            for call in self._read(schema.CALLS, "WHERE call = ?", index):
+                return self._named(call)
         raise no_such_call(self, index)
 
-    def _call_of(self, row: Row) -> CallFacts:
-        call = schema.CALLS.of(row)
+    def _named(self, call: CallFacts) -> CallFacts:
+        """Return a call with the key of its structure in the place of the number of that."""
         number: Any = call.structure
         return call._replace(structure="" if number is None else self._structures[number])
 
     def of_leaves(self, index: int) -> Sequence[LeafFacts]:
         self.call(index)
-        query = f"SELECT {schema.LEAF_CALLS.columns} FROM leaf_calls WHERE call = ? ORDER BY leaf"
         with self._reading():
-            return list(map(schema.LEAF_CALLS.of, self._rows(query, index)))
+            return list(self._read(schema.LEAF_CALLS, "WHERE call = ? ORDER BY leaf", index))
 
     def over_calls(self, leaf: int) -> Iterator[tuple[int, LeafFacts]]:
         query = (
@@ -321,7 +307,7 @@ class FileRun:
         )
         with self._reading():
             for row in self._rows(query, leaf):
-                yield as_count(row[0]), schema.LEAF_CALLS.of(row)
+                yield int(row[0]), schema.LEAF_CALLS.of(row)
 
     # --- graphs, and what flowed ----------------------------------------------------------------
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from gradstep.graph.statistics import Statistics
-from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
+from gradstep.recording.event_rows import EventRow
+from gradstep.recording.facts import CallFacts, Leaf, LeafFacts, Warned
 from gradstep.recording.rows import Table, columns_of
 
 APPLICATION_ID: Final = 0x67737265  # "gsre"
@@ -19,23 +20,19 @@ HEAD: Final = 100
 """Bytes that tell what a file is."""
 MAGIC: Final = b"SQLite format 3\0"
 
-LEAVES: Final = Table("leaves", Leaf, names={"number": "leaf"}, left_out="is_part")
-CALLS: Final = Table("calls", CallFacts, names={"index": "call"}, numbered="structure")
+LEAVES: Final = Table("leaves", Leaf, ("leaf",), names={"number": "leaf"}, left_out="is_part")
+CALLS: Final = Table("calls", CallFacts, ("call",), names={"index": "call"}, numbered="structure")
 LEAF_CALLS: Final = Table(
-    "leaf_calls", LeafFacts, "call INTEGER NOT NULL",
-    names={"after": "", "after_checksum": "checksum"},
-)  # fmt: skip
-
-EVENTS: Final = """\
-CREATE TABLE events (event INTEGER PRIMARY KEY, what TEXT NOT NULL, thing INTEGER,
-  kind TEXT NOT NULL, name TEXT NOT NULL, file TEXT, line INTEGER, facts TEXT NOT NULL);"""
+    "leaf_calls", LeafFacts, ("call", "leaf"), names={"after": "", "after_checksum": "checksum"}
+)
+WARNINGS: Final = Table("warnings", Warned, ("warning",))
+EVENTS: Final = Table("events", EventRow, ("event",))
 """What versions before 3 lack."""
 TABLES: Final = f"""\
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE notes (note INTEGER PRIMARY KEY, text TEXT NOT NULL);
-CREATE TABLE warnings (warning INTEGER PRIMARY KEY, call INTEGER NOT NULL, category TEXT NOT NULL,
-  message TEXT NOT NULL, file TEXT, line INTEGER);
-{EVENTS}
+{WARNINGS.create};
+{EVENTS.create};
 CREATE TABLE sources (file TEXT PRIMARY KEY, text BLOB NOT NULL) WITHOUT ROWID;
 {LEAVES.create};
 CREATE TABLE structures (structure INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE,
@@ -47,7 +44,7 @@ CREATE TABLE nodes (structure INTEGER NOT NULL, node INTEGER NOT NULL, half TEXT
 {LEAF_CALLS.create};
 CREATE TABLE flows (call INTEGER PRIMARY KEY, facts BLOB NOT NULL);
 CREATE TABLE tensors (call INTEGER NOT NULL, tensor INTEGER NOT NULL, shape TEXT,
-  dtype TEXT NOT NULL, {columns_of("", Statistics | None)}, stored TEXT,
+  dtype TEXT NOT NULL, {", ".join(columns_of("", Statistics | None))}, stored TEXT,
   PRIMARY KEY (call, tensor)) WITHOUT ROWID;
 CREATE TABLE chunks (call INTEGER NOT NULL, tensor INTEGER NOT NULL, chunk INTEGER NOT NULL,
   data BLOB NOT NULL, PRIMARY KEY (call, tensor, chunk));

@@ -112,13 +112,13 @@ class FileSink:
         self._change(lambda database: _put_header(database, header))
 
     def add_leaf(self, leaf: Leaf) -> None:
-        self._write(schema.LEAVES.insert, schema.LEAVES.row(leaf))
+        self._write("leaves", schema.LEAVES.row(leaf))
         if leaf.is_part:
             self._parts.append(leaf.number)
-            self._write(_insert("meta", 2), ("parts", json.dumps(self._parts)))
+            self._put_meta("parts", self._parts)
 
     def add_training(self, training: Training) -> None:
-        self._write(_insert("meta", 2), ("training", json.dumps(training)))
+        self._put_meta("training", training)
 
     def add_events(self, noted: Noted) -> None:
         self._events = EventWriter(noted)
@@ -126,7 +126,7 @@ class FileSink:
     def add_incomplete(self, call: int) -> None:
         if call not in self._incomplete and len(self._incomplete) < _MOST_INCOMPLETE:
             self._incomplete.append(call)
-            self._write(_insert("meta", 2), ("incomplete", json.dumps(self._incomplete)))
+            self._put_meta("incomplete", self._incomplete)
 
     def add_structure(self, key: str, document: str) -> None:
         number = self._structures[key] = len(self._structures)
@@ -139,22 +139,19 @@ class FileSink:
         row = (number, key, len(document), encoding.compressed(document))
 
         def put(database: sqlite3.Connection) -> None:
-            _many(database, _insert("structures", 4), [row])
-            _many(database, _insert("nodes", 9), nodes)
+            _add(database, "structures", [row])
+            _add(database, "nodes", nodes)
 
         self._change(put)
 
     def add_source(self, file: str, text: str) -> None:
-        self._write(_insert("sources", 2), (file, encoding.compressed(text)))
+        self._write("sources", (file, encoding.compressed(text)))
 
     def add_warning(self, warned: Warned) -> None:
-        call, category, message, source = warned
-        self._write(
-            _insert("warnings", 6), (None, call, category, message, *(source or (None, None)))
-        )
+        self._write("warnings", schema.WARNINGS.row(warned, None))
 
     def add_note(self, note: str) -> None:
-        self._write(_insert("notes", 2), (None, note))
+        self._write("notes", (None, note))
 
     def add_begun(self, call: CallFacts) -> None:
         self._put_soon(call)
@@ -206,7 +203,7 @@ class FileSink:
                 f"to stay within {format_bytes(self._max_size)}, only the line, the loss and the "
                 f"time were kept of {plural(self._thinned, 'call')}"
             )
-        self._write(_insert("meta", 2), ("finished", "true"))
+        self._put_meta("finished", True)
         if self._database is not None and self.is_open and not self._waits:
             # where the disk is full, the files that stay belong together
             with suppress(sqlite3.Error):
@@ -244,8 +241,11 @@ class FileSink:
         self.has_failed = True
         self._close()
 
-    def _write(self, statement: str, row: Row) -> None:
-        self._change(lambda database: _many(database, statement, [row]))
+    def _write(self, table: str, row: Row) -> None:
+        self._change(lambda database: _add(database, table, [row]))
+
+    def _put_meta(self, key: str, value: Any) -> None:
+        self._write("meta", (key, json.dumps(value)))
 
     def _change(self, put: Callable[[sqlite3.Connection], None]) -> None:
         """Write in a transaction, if the recording goes on; where that fails, it ends."""
@@ -254,11 +254,11 @@ class FileSink:
                 return
             try:
                 with self._transaction() as database:
-                    rows = [*map(self._row_of, self._waiting.values())]
-                    _many(database, schema.CALLS.insert, rows)
-                    _many(database, schema.LEAF_CALLS.insert, self._leaf_calls)
+                    _add(database, "calls", [*map(self._row_of, self._waiting.values())])
+                    _add(database, "leaf_calls", self._leaf_calls)
                     if self._events is not None:
-                        _many(database, _insert("events", 8), self._events.rows())
+                        events = self._events.rows()
+                        _add(database, "events", [*map(schema.EVENTS.row, events)])
                     put(database)
                 self._waiting.clear()
                 self._leaf_calls.clear()
@@ -337,10 +337,6 @@ class FileSink:
         return int(count - free) * int(size)
 
 
-def _insert(table: str, columns: int) -> str:
-    return f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * columns)})"
-
-
 _AT_ONCE: Final = 4
 _MOST_INCOMPLETE: Final = 1000
 """Calls that are named: one is enough for what is said of a run as a whole."""
@@ -348,18 +344,18 @@ _MOST_INCOMPLETE: Final = 1000
 
 def _put_header(database: sqlite3.Connection, header: Header) -> None:
     rows = [(key, json.dumps(value)) for key, value in asdict(header).items()]
-    _many(database, _insert("meta", 2), rows)
+    _add(database, "meta", rows)
 
 
 def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
-    facts = encoding.flow_facts(flow)
-    _many(database, _insert("flows", 2), [(index, facts)])
+    _add(database, "flows", [(index, encoding.flow_facts(flow))])
     rows = encoding.tensor_rows(index, flow.values)
-    _many(database, _insert("tensors", 12), rows)
+    _add(database, "tensors", rows)
     for table, tensors in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
-        _many(database, _insert(table, 3), [(index, *entry) for entry in tensors.items()])
+        _add(database, table, [(index, *entry) for entry in tensors.items()])
     stored = [row[1] for row in rows if row[-1] is not None]
-    database.executemany(_insert("chunks", 4), _chunks(index, flow.values, stored))
+    for chunk in _chunks(index, flow.values, stored):
+        _add(database, "chunks", [chunk])
 
 
 def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[Row]:
@@ -369,6 +365,13 @@ def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[Row]:
             data = memoryview(encoding.bytes_of(array))
             for chunk, start in enumerate(range(0, len(data), schema.CHUNK)):
                 yield index, number, chunk, data[start : start + schema.CHUNK]
+
+
+def _add(database: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:
+    """Add rows, which have the columns of the table in their order."""
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        _many(database, f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
 
 
 def _many(database: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
