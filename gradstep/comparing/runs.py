@@ -235,8 +235,8 @@ def _why(comparison: Comparison) -> Circumstance | None:
 def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
     """Return a run of one call that has a graph, with the statistics in it."""
     run = MemoryRun(Header(command))
-    key, document = structure_of(graph)
-    run.add_structure(key, document)
+    structure = structure_of(graph)
+    run.add_structure(structure)
     parts: list[Statistics | None] = [*graph.statistics.values(), *graph.edge_statistics.values()]
     count = len(graph.statistics)
     shapes = [*map(graph.shapes.__getitem__, graph.statistics)]
@@ -250,7 +250,7 @@ def run_of_graph(graph: Graph, command: tuple[str, ...] = ()) -> MemoryRun:
         graph.undefined,
         graph.edge_undefined,
     )
-    run.add_ended(CallFacts(1, "backward", 1, None, "stats", key), (), flow)
+    run.add_ended(CallFacts(1, "backward", 1, None, "stats", structure.key), (), flow)
     run.add_end()
     return run
 

@@ -32,7 +32,7 @@ from gradstep.recording.facts import (
     StepFacts,
     Values,
 )
-from gradstep.recording.run import quick_key, structure_of
+from gradstep.recording.run import Structure, quick_key, structure_of
 from gradstep.records import (
     BackwardCall,
     Gradients,
@@ -51,14 +51,14 @@ the description."""
 
 
 class Observed(NamedTuple):
-    """A call that has run: the key of its structure, the document of that, what flowed, the names
-    of the roots, what the call returns, and the files of the program that the graph names.
+    """A call that has run: the key of its structure, the structure if it is new, what flowed, the
+    names of the roots, what the call returns, and the files of the program that the graph names.
 
     ``left_out`` counts the tensors that were too many to keep.
     """
 
     key: str
-    document: str
+    structure: Structure | None
     flow: Flow
     roots: tuple[str, ...]
     nodes: int
@@ -79,7 +79,7 @@ def observe(
     """Carry out ``call``, or have a ``driver`` tell of it, which has run; note all that flows, and
     let go of what the call itself would have; files are named as seen from ``folder``.
 
-    ``known`` are the keys of structures that were seen; the document of such a one is "".
+    ``known`` are the keys of structures that were seen.
 
     Raises:
         Exception: whatever a node or a hook raised.
@@ -112,16 +112,17 @@ def observe(
             forward = _Forward(engine, values, constants)
             flow = _flow(graph, numbering, notes, numbers, order, forward)
             sources = frozenset(source.file for _, source in graph.sources.items())
-            quick, document = quick_key(graph), ""
+            quick, structure = quick_key(graph), None
             if quick not in known:
-                known[quick], document = structure_of(with_portable_sources(graph, folder))
+                structure = structure_of(with_portable_sources(graph, folder))
+                known[quick] = structure.key
             roots = tuple(names.of(root) for root in call.roots)
             nodes = len(order)
             notes.described.clear()
             del graph
             driver.release(nodes)
     return Observed(
-        known[quick], document, flow, roots, nodes, driver.gradients() if call.is_grad else (),
+        known[quick], structure, flow, roots, nodes, driver.gradients() if call.is_grad else (),
         sources, numbering.left_out,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -151,8 +151,8 @@ class Sink(Protocol):
         """Take note that a bug in gradstep has lost something of a call."""
         ...
 
-    def add_structure(self, key: str, document: str) -> None:
-        """Take note of the graph of a structure, see :func:`structure_of`, once."""
+    def add_structure(self, structure: Structure) -> None:
+        """Take note of a structure, see :func:`structure_of`, once."""
         ...
 
     def add_source(self, file: str, text: str) -> None:
@@ -253,11 +253,24 @@ def without_flow(graph: Graph) -> Graph:
     )  # fmt: skip
 
 
-def structure_of(graph: Graph) -> tuple[str, str]:
-    """Return the key of a graph's structure, a hash, and its document: equal structures have equal
-    ones."""
+class Structure(NamedTuple):
+    """The structure of a graph: its key, a hash; its document; and of each node the id, the half,
+    the kind, the name, the address, the scope, and the file and the line of its source."""
+
+    key: str
+    document: str
+    nodes: Sequence[tuple[int, str, str, str, str, str, str | None, int | None]]
+
+
+def structure_of(graph: Graph) -> Structure:
+    """Return the structure of a graph: equal structures have equal documents, and equal keys."""
     document = to_json(without_flow(graph))
-    return sha256(document.encode()).hexdigest()[:32], document
+    columns = zip(graph.halves, graph.kinds, graph.names, graph.scopes, strict=True)
+    nodes = [
+        (id, half, kind, name, graph.address(id), scope, *(graph.sources.get(id) or (None, None)))
+        for id, (half, kind, name, scope) in enumerate(columns)
+    ]
+    return Structure(sha256(document.encode()).hexdigest()[:32], document, nodes)
 
 
 def quick_key(graph: Graph) -> int:
@@ -318,8 +331,8 @@ class MemoryRun:
         if call not in self.incomplete:
             self.incomplete.append(call)
 
-    def add_structure(self, key: str, document: str) -> None:
-        self._documents[key] = document
+    def add_structure(self, structure: Structure) -> None:
+        self._documents[structure.key] = structure.document
 
     def add_source(self, file: str, text: str) -> None:
         self._sources[file] = text

@@ -342,9 +342,9 @@ class Watcher:
                 f"{facts.title}: {observed.left_out} tensors were too many to keep; they are "
                 f"described"
             )
-        if observed.key not in self._structures:
+        if observed.structure is not None and observed.key not in self._structures:
             self._structures.add(observed.key)
-            self._sink.add_structure(observed.key, observed.document)
+            self._sink.add_structure(observed.structure)
             self._keep_sources(observed.sources)
         self._account.nodes = observed.nodes
         facts = facts._replace(structure=observed.key, roots=observed.roots, nodes=observed.nodes)

@@ -19,7 +19,6 @@ from threading import RLock
 from time import monotonic
 from typing import Any, Final
 
-from gradstep.graph.serialize import from_json
 from gradstep.graph.statistics import format_bytes
 from gradstep.guest.fence import tell
 from gradstep.recording import encoding, schema
@@ -37,6 +36,7 @@ from gradstep.recording.facts import (
     Warned,
 )
 from gradstep.recording.rows import Row
+from gradstep.recording.run import Structure
 from gradstep.text import plural
 
 MAX_SIZE: Final = 2 << 30
@@ -128,15 +128,11 @@ class FileSink:
             self._incomplete.append(call)
             self._put_meta("incomplete", self._incomplete)
 
-    def add_structure(self, key: str, document: str) -> None:
-        number = self._structures[key] = len(self._structures)
-        graph = from_json(document)
-        nodes = [
-            (number, node.id, node.half, node.kind, node.name, node.address, node.scope,
-             *(node.source or (None, None)))
-            for node in graph.nodes()
-        ]  # fmt: skip
-        row = (number, key, len(document), encoding.compressed(document))
+    def add_structure(self, structure: Structure) -> None:
+        number = self._structures[structure.key] = len(self._structures)
+        document = structure.document
+        nodes = [(number, *node) for node in structure.nodes]
+        row = (number, structure.key, len(document), encoding.compressed(document))
 
         def put(database: sqlite3.Connection) -> None:
             _add(database, "structures", [row])

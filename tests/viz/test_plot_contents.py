@@ -132,9 +132,9 @@ def test_leaves_stand_in_forward_order_as_the_graphs_of_calls_have_it() -> None:
         build = GraphBuilder()
         for done, name in enumerate(order):
             build.node("leaf", "backward", "AccumulateGrad", variable=name, order=done)
-        key, document = structure_of(build.graph())
-        run.add_structure(key, document)
-        call = run.call(index)._replace(structure=key, level="stats")
+        structure = structure_of(build.graph())
+        run.add_structure(structure)
+        call = run.call(index)._replace(structure=structure.key, level="stats")
         run.add_ended(call, run.of_leaves(index), Flow(Values(StatisticsTable(0), [], []), {}, {}))
     rows = whole(run).rows
     assert [row.name for row in rows] == ["stem", "unseen", "b.2", "b.1", "head"]
