@@ -138,3 +138,14 @@ w.grad = None
     count = plain.stdout.split()[0]
     assert run.stdout.split()[0] == count
     assert run.stdout == plain.stdout
+
+
+def test_a_check_of_one_call_notes_only_what_comes_just_before(tmp_path: Path) -> None:
+    write(tmp_path, 30)
+    text = (tmp_path / "train.py").read_text("utf-8")
+    seen = "print(call, len(torch.overrides._get_current_function_mode_stack()))\n    out = net"
+    (tmp_path / "train.py").write_text(text.replace("out = net", seen), "utf-8")
+    run = run_gradstep(["check", "--call", "30", "train.py"], tmp_path)
+    assert run.returncode == 5, run.stderr
+    assert "train.py:10" in run.stdout
+    assert {"25 0", "28 1", "30 1"} <= set(run.stdout.splitlines())

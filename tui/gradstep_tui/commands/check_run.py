@@ -121,6 +121,7 @@ def check_run(
             ran = run_target(
                 target, arguments, asked.selected, look, values=True, end=not asked.is_whole,
                 budget=None if asked.derivatives or not asked.is_whole else Budget(SMALL_BUDGET),
+                rests=None if asked.is_whole else lambda: True,
             )  # fmt: skip
         if ran.found is not None:
             watch = Watch(derivatives=True, progress=progress.of_nodes, more=asked.more)
