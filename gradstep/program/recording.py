@@ -217,7 +217,7 @@ def record(
         path: the file to write. A recording that is there is renamed, ``run.gsr`` to
             ``run.1.gsr``; another file is not touched.
         call: which calls to keep in full: ``3``, ``last``, ``all`` or ``1,100:110``. By default the
-            first ten, then 16, 32, 64, ..., and the newest for which there is time. Of all others,
+            first five, then 8, 16, 32, ..., and the newest for which there is time. Of all others,
             the loss and the leaves are kept.
         every: keep each call in full whose number is a multiple of it.
         values: what to keep of a call in full: ``stats`` describes all that flows in it, ``all``

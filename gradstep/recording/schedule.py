@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from gradstep.recording.facts import Level
 from gradstep.records import CallKind
 
-FIRST: Final = 10
+FIRST: Final = 5
 """Calls of a run that are kept in full, whatever follows."""
 DESCRIBED: Final = 64
 """Calls of a run whose leaves are described, whatever follows."""
@@ -50,8 +50,8 @@ class Schedule:
 
     Attributes:
         full: the level of a call in full; ``leaves`` keeps none in full.
-        requests: which calls to keep in full; by default the first ten, then those whose number is
-            a power of two, 16, 32, 64, ...
+        requests: which calls to keep in full; by default the first five, then those whose number
+            is a power of two, 8, 16, 32, ...
         every: keep each call in full whose number is a multiple of it; 0 is none.
         last: keep the last call in full; with ``budget``, the last one for which that left time.
         budget: what the run may take, as a multiple of what it takes plainly; None has no bound.
@@ -59,7 +59,7 @@ class Schedule:
 
     >>> schedule = Schedule()
     >>> [number for number in range(1, 100) if schedule.requires(number)]
-    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 16, 32, 64]
+    [1, 2, 3, 4, 5, 8, 16, 32, 64]
     """
 
     full: Level = "stats"

@@ -139,7 +139,7 @@ class Repeated(Fact):
     needs = (Forward, Numbers)
     at_least: ClassVar[int] = 2
     """Calls that have to show it."""
-    most: ClassVar[int] = 8
+    most: ClassVar[int] = 6
     """Calls of a line that are looked at: what is so in all of these is so."""
     share: ClassVar[float] = 1.0
     """The share of these calls that have to show it."""

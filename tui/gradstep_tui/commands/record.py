@@ -61,7 +61,7 @@ def parser() -> TargetParser:
         help="the file to write (default: run.gsr); an existing recording becomes "
         "run.1.gsr")
     add("--call", default="", metavar="K", help="which calls to keep in full: 3, last, all, or "
-        "1,100:110 (default: 1 to 10, then 16, 32, 64, ... and the newest, as far as the budget "
+        "1,100:110 (default: 1 to 5, then 8, 16, 32, ... and the newest, as far as the budget "
         "allows)")
     add("--every", type=positive_number, default=0, metavar="N", help="keep every Nth call in full")
     add("--values", choices=("leaves", "stats", "all"), default="stats", metavar="LEVEL",
