@@ -13,11 +13,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.graph.room import PART, room
+
 Words = NDArray[np.uint64]
 MIX: Final = 0xFF51AFD7ED558CCD
 STEP: Final = 0x9E3779B97F4A7C15
-_PART: Final = 1 << 15
-"""Words that fit into a processor's cache."""
+_SHORT: Final = 1 << 11
+"""Words of an array that is read together with others."""
 
 
 def checksums(arrays: Sequence[NDArray[np.generic]]) -> list[int]:
@@ -34,14 +36,14 @@ def checksums(arrays: Sequence[NDArray[np.generic]]) -> list[int]:
     for at, array in enumerate(arrays):
         words = words_of(array)
         sums[at] = words.size  # else zeros of any number would agree
-        if words.size > _PART:
+        if words.size > _SHORT:
             sums[at] = _wrapped(sums[at] + _of_long(words))
         elif words.size:
-            together.append((at, words))
-            length += words.size
-            if length > _PART:
+            if length + words.size > PART:
                 _of_short(together, sums)
                 together, length = [], 0
+            together.append((at, words))
+            length += words.size
     _of_short(together, sums)
     return sums
 
@@ -72,16 +74,17 @@ def _weights(start: int, length: int) -> Words:
 def _mixed(words: Words) -> Words:
     """Return words of which each bit has changed others: round floats differ in few bits only, the
     high ones, which a product would push out."""
-    mixed: Words = words * np.uint64(MIX)
-    mixed ^= mixed >> np.uint64(32)
+    mixed: Words = np.multiply(words, np.uint64(MIX), out=room(words.size, np.uint64))
+    mixed ^= np.right_shift(mixed, np.uint64(32), out=room(words.size, np.uint64, 1))
     return mixed
 
 
 def _of_long(words: Words) -> int:
     total = 0
-    for start in range(0, words.size, _PART):
-        part = words[start : start + _PART]
-        total += int(np.dot(_mixed(part), weights(start, part.size)))
+    for start in range(0, words.size, PART):
+        mixed = _mixed(words[start : start + PART])
+        mixed *= weights(start, mixed.size)
+        total += int(np.add.reduce(mixed))
     return total
 
 

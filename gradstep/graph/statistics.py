@@ -13,6 +13,8 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from gradstep.graph.room import PART, room
+
 Trouble = Literal["nan", "inf"]
 
 _MINUS = "\N{MINUS SIGN}"
@@ -74,22 +76,18 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
 
 def statistics_by_parts(arrays: Sequence[NDArray[np.generic] | np.generic]) -> Iterator[Statistics]:
     """Yield what :func:`statistics` tells of each of some larger arrays, with room in common."""
-    most = min(max([array.size for array in arrays], default=0), _PART)
-    numbers, is_zero = np.empty(most), np.empty(most, np.bool_)
     # whatever the program set; memory that nobody has written may hold any NaN, signalling ones too
     with np.errstate(all="ignore"):
         for array in arrays:
             columns = None
             if array.dtype.kind in "fiub" and array.size:
                 # in the order in which they lie in memory: a transposed one is not copied
-                columns = _of_moderate(array.ravel("K"), numbers, is_zero)
+                columns = _of_moderate(array.ravel("K"))
             yield columns or _of_any(np.asarray(array, dtype=np.float64).ravel())
 
 
 FEW: Final = 16
 """Elements of an array that is soonest described with others, or without NumPy."""
-_PART: Final = 1 << 15
-"""Elements that fit into a processor's cache in double precision."""
 _DOT: Final = 1 << 13
 """Elements whose product OpenBLAS computes in this thread: its others, woken for each part, take
 fifty times as long where the processor is busy, and add in another order."""
@@ -109,17 +107,15 @@ def _of_few(values: list[float]) -> Statistics | None:
     return Statistics(size, rms, float(low), float(high), values.count(0), 0, 0)
 
 
-def _of_moderate(
-    values: NDArray[np.generic], numbers: NDArray[np.float64], is_zero: NDArray[np.bool_]
-) -> Statistics | None:
+def _of_moderate(values: NDArray[np.generic]) -> Statistics | None:
     """Describe finite numbers whose squares can be summed, as nearly all are, in a single pass;
-    None of others. There is room for a part of them: made anew, it takes as long as the rest."""
+    None of others."""
     squares, zeros, minimum, maximum = 0.0, 0, math.inf, -math.inf
     direct = values.dtype in _DIRECT
-    for start in range(0, values.size, _PART):
-        given: NDArray[Any] = values[start : start + _PART]
+    for start in range(0, values.size, PART):
+        given: NDArray[Any] = values[start : start + PART]
         size = given.size
-        part = numbers[:size]
+        part, is_zero = room(size, np.float64), room(size, np.bool_, 1)
         part[:] = given
         if not direct:
             given = part
@@ -130,7 +126,7 @@ def _of_moderate(
         for at in range(0, size, _DOT):
             few = part[at : at + _DOT]
             squares += float(np.dot(few, few))
-        zeros += int(np.count_nonzero(np.equal(given, 0, out=is_zero[:size])))
+        zeros += int(np.count_nonzero(np.equal(given, 0, out=is_zero)))
     if max(-minimum, maximum) < TINY and zeros < values.size:
         return None
     return Statistics(values.size, math.sqrt(squares / values.size), minimum, maximum, zeros, 0, 0)
@@ -195,15 +191,13 @@ def moved(array: NDArray[Any], copy: NDArray[Any]) -> float | None:
             distance = length(array - copy)
             copy[...] = array
             return distance
-        # part by part, in one memory: to make it anew takes as long as the rest
         new, old = array.ravel("K"), copy.ravel("K")
-        room = np.empty(min(new.size, _PART), new.dtype)
         squares = 0.0
-        for at in range(0, new.size, _PART):
-            part = new[at : at + _PART]
-            apart = np.subtract(part, old[at : at + _PART], out=room[: part.size])
+        for at in range(0, new.size, PART):
+            part = new[at : at + PART]
+            apart = np.subtract(part, old[at : at + PART], out=room(part.size, part.dtype))
             squares += length(apart) ** 2
-            old[at : at + _PART] = part
+            old[at : at + PART] = part
     return math.sqrt(squares)
 
 
