@@ -290,7 +290,7 @@ class Calls:
     def _describe_near(self, call: BackwardCall) -> None:
         """Have values described only ahead of calls that were requested by their numbers."""
         tracing = engine_of_call(call).tracing
-        if self._describes is not None and tracing is not None:
+        if tracing is not None:
             self._describes = self._is_near()
             tracing.describe_ops(on=self._describes)
 
@@ -330,7 +330,7 @@ class Calls:
         answer, shows = self._looked(call), False
         if answer is None or isinstance(answer, HasRun):
             engine_of_call(call).settle_trace()
-            like = self._places_from(call)
+            like = "" if self._noted is None else self._places_from(call)
             driver = None if answer is None else answer.driver
             intercepted = InterceptedCall(
                 self.counts[call.kind], call, partial(_names_for, call, self._variables), like,
@@ -340,8 +340,10 @@ class Calls:
         if answer is False:
             found_gradients = carried_out(partial(running_of(call).run, call))
             answer = found_gradients if call.is_grad else True
-        self._prepare(call, is_shown=shows)
-        self._describe_near(call)
+        if self._noted is not None:
+            self._prepare(call, is_shown=shows)
+        if self._describes is not None:
+            self._describe_near(call)
         return answer
 
     def _looked(self, call: BackwardCall) -> bool | Gradients | HasRun | None:

@@ -157,9 +157,11 @@ class Watcher:
             self.index, kind, self.counts[kind], None if line is None else self._source(*line),
             "call", step=self.step, began=began - self._start, is_finished=False,
         )  # fmt: skip
-        with within_fence(facts.title):
+        title = facts.title
+        with within_fence(title):
             with running.unseen():
-                loss = numbers_of(root).scalar_statistics(root)
+                numbers = engine.numbers or engine.cannot("read numbers")
+                loss = numbers.scalar_statistics(root)
             if loss is not None:
                 facts = facts._replace(loss=loss.scalar, is_troubled=bool(loss.trouble))
             self._sink.add_begun(facts)
@@ -172,23 +174,22 @@ class Watcher:
             self._raised(facts, error)
             raise
         seconds, own = perf_counter() - started, process_time() - own
-        with within_fence(f"what {facts.title} made"):
+        with within_fence(title):
             told = facts._replace(seconds=seconds, is_finished=True)
             self._tell(Told(told, (), None), passing=False)
-        self._weigh("call", entered, own)
-        with within_fence("what comes next"):
-            self._prepare(engine)
+        self._go_on(engine, "call", entered, own)
         return result
 
     def _carry_out_and_tell(self, call: BackwardCall) -> bool | Gradients:
         entered, began = process_time(), perf_counter()  # other programs may run beside this one
-        engine, running = engine_of_call(call), running_of(call)
+        engine = engine_of_call(call)
+        running = engine.running or engine.cannot("run a backward pass")
         begun = CallFacts(
             self.index, call.kind, self.counts[call.kind], self._line_of(call), "call",
             step=self.step, began=began - self._start, is_finished=False,
         )  # fmt: skip
-        look, passing = Look(engine, call, begun, self._names), False
-        with within_fence(begun.title), running.unseen():
+        look, passing, title = Look(engine, call, begun, self._names), False, begun.title
+        with within_fence(title), running.unseen():
             passing = self._look_at(look)
         if look.facts.level != "call":
             self._describe(look)
@@ -210,14 +211,18 @@ class Watcher:
         look.facts = look.facts._replace(seconds=seconds, is_finished=True)
         leaves: Sequence[LeafFacts] = ()
         if look.leaves is not None:
-            with within_fence(f"the leaves of {begun.title}"), running.unseen():
+            with within_fence(f"the leaves of {title}"), running.unseen():
                 leaves = self._leaves.after(engine, look.leaves)
-        with within_fence(f"what {begun.title} made"), running.unseen():
+        with within_fence(f"what {title} made"), running.unseen():
             self._tell(self._told(look, leaves), passing)
-        self._weigh(look.facts.level, entered, own)
+        self._go_on(engine, look.facts.level, entered, own)
+        return answer
+
+    def _go_on(self, engine: Engine, level: Level, entered: float, seconds: float) -> None:
+        """Weigh a call that has ended, and prepare for the next one."""
+        self._weigh(level, entered, seconds)
         with within_fence("what comes next"):
             self._prepare(engine)
-        return answer
 
     def _raised(self, facts: CallFacts, error: BaseException) -> None:
         """Tell of a call that raised."""

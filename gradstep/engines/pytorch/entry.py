@@ -39,6 +39,8 @@ from gradstep.records import CallKind, Interceptor
 _ENGINE: Final[Any] = run_backward()
 
 
+_ENDS: Final = (torch.Tensor, GradientEdge)
+"""What a call may begin and end at."""
 _listening: Final[list[Interceptor | None]] = []
 """Who hears of calls inside each of the passes that run."""
 _attached = 0  # how many ask for it
@@ -126,9 +128,9 @@ def _read_call(arguments: Arguments) -> TorchCall | None:
     """Return a call as an interceptor sees it, None of one of which the engine says what is
     wrong."""
     ends = (*arguments.outputs, *arguments.inputs)
-    if not all(isinstance(end, torch.Tensor | GradientEdge) for end in ends):
+    if not all(isinstance(end, _ENDS) for end in ends):
         return None
-    if not all(map(_is_flag, (arguments.keep, arguments.graph))):
+    if not (_is_flag(arguments.keep) and _is_flag(arguments.graph)):
         return None
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
@@ -139,6 +141,8 @@ def _read_call(arguments: Arguments) -> TorchCall | None:
 
 def _is_flag(value: Any) -> bool:
     """Return whether PyTorch takes ``value`` for true or false: a number of one byte."""
+    if value is True or value is False:
+        return True
     try:
         return 0 <= index(value) < 256
     except TypeError:

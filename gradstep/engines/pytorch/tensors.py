@@ -277,15 +277,19 @@ def _has_memory(tensor: torch.Tensor) -> bool:
     if tensor.layout is not torch.strided:
         return all(map(has_memory, _parts_of(tensor)))
     try:
-        storage = TensorBase.untyped_storage(tensor)
-        if not is_usual and storage.device.type == "meta":
+        if not is_usual and TensorBase.untyped_storage(tensor).device.type == "meta":
             return False  # of a fake tensor, which says that it is elsewhere
-        there = storage.nbytes()
+        return _has_elements(tensor)
     except (RuntimeError, NotImplementedError):
         return False
+
+
+def _has_elements(tensor: torch.Tensor) -> bool:
+    """Return whether the memory of a strided tensor holds its elements, and is not freed."""
     size = TensorBase.numel(tensor)
     if size and not tensor.is_nested and not TensorBase.is_contiguous(tensor):
         size = _span_of(tensor)
+    there = TensorBase.untyped_storage(tensor).nbytes()
     return not size or bool(there >= (TensorBase.storage_offset(tensor) + size) * tensor.itemsize)
 
 
@@ -296,6 +300,8 @@ def is_plain(tensor: Any) -> bool:
 
 
 _KINDS: Final = (torch.Tensor, torch.nn.Parameter)
+_OF_NUMPY: Final = (torch.float32, torch.float64)
+_STRIDED: Final = torch.strided
 
 
 def _is_array(tensor: Any) -> bool:
@@ -303,12 +309,12 @@ def _is_array(tensor: Any) -> bool:
     try:
         return (
             type(tensor) in _KINDS
-            and tensor.dtype in (torch.float32, torch.float64)
+            and tensor.dtype in _OF_NUMPY
             and tensor.is_cpu
-            and tensor.layout is torch.strided
+            and tensor.layout is _STRIDED
             and not tensor.is_nested
             and not TensorBase.is_neg(tensor)
-            and _has_memory(tensor)
+            and _has_elements(tensor)
         )
     except (RuntimeError, NotImplementedError):  # it stands for several
         return False

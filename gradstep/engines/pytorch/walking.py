@@ -80,10 +80,11 @@ class Walked:
         and nobody else sees a gradient."""
         if origins.has_hooks or origins.has_older_hooks or origins.has_dispatch_mode:
             return False
-        return (
-            all(map(_keeps_finite, self.kinds))
-            and not any(map(has_tensor_hooks, self.leaves))
-            and all(exponent_of(node) >= 1 for node in self.nodes if type(node).__name__ == _POWER)
+        if not all(map(_keeps_finite, self.kinds)) or any(map(has_tensor_hooks, self.leaves)):
+            return False
+        powers = [kind for kind in self.kinds if kind.__name__ == _POWER]
+        return not powers or all(
+            exponent_of(node) >= 1 for node in self.nodes if type(node) in powers
         )
 
     @property

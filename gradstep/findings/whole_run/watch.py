@@ -42,7 +42,6 @@ from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Source
-from gradstep.graph.statistics import Statistics
 from gradstep.guest.fence import carried_out, tell, variables_in, within_fence
 from gradstep.recording.facts import Header, LeafFacts
 from gradstep.recording.look import Look
@@ -185,13 +184,11 @@ class Watch(Watcher):
         closely = (
             self._is_traced
             or self._account.requires(self._on_line[line])
-            or any(
-                loss is not None and loss.trouble
-                for loss in ([look.described] if len(call.roots) == 1 else map(_loss, call.roots))
-            )
+            or _is_loss_troubled(look)
         )
         level = self._schedule.full if closely else self._account.wanted_leaves()
-        look.facts = look.facts._replace(level=level)
+        if level != look.facts.level:
+            look.facts = look.facts._replace(level=level)
         for fact in self._before:
             fact.before(look)
         if closely:
@@ -324,8 +321,8 @@ class Watch(Watcher):
                 is_calm=look.loss is not None and abs(look.loss) < _CALM,
                 explains=explains, look=partial(self._at_end, look),
             )  # fmt: skip
-        if look.leaves is None:
-            look.facts = look.facts._replace(is_troubled=not passed.finite)
+        if look.leaves is None and not passed.finite:
+            look.facts = look.facts._replace(is_troubled=True)
         title, is_bad = look.facts.title, bool(self._skipped) and passed.scaling is None
         if passed.reasons:
             self._explained.add(line)
@@ -412,8 +409,13 @@ def _methods_of(kind: type[Fact]) -> set[str]:
     }
 
 
-def _loss(root: Any) -> Statistics | None:
-    return numbers_of(root).scalar_statistics(root)
+def _is_loss_troubled(look: Look) -> bool:
+    """Return whether one of the roots of a call is a number that is not finite."""
+    roots = look.call.roots
+    losses = [look.described] if len(roots) == 1 else [
+        numbers_of(root).scalar_statistics(root) for root in roots
+    ]  # fmt: skip
+    return any(loss.trouble for loss in losses if loss is not None)
 
 
 def _in(title: str) -> str:
