@@ -94,13 +94,26 @@ class NumberedEntries(Entries[T]):
         if isinstance(entries, cls):
             return entries
         column = cls()
-        for id, entry in entries.items():
-            column[id] = entry
+        if entries:
+            numbers = np.fromiter(map(column._number, entries.values()), np.intc, len(entries))
+            column.put(np.fromiter(entries, np.int64, len(entries)), numbers)
         return column
 
     def pad(self, length: int) -> None:
         """Make room for the ids before ``length``."""
         self._numbers.extend([-1] * (length - len(self._numbers)))
+
+    def column(self, count: int) -> SmallInts:
+        """Return the number of each of ``count`` ids, -1 of one that has none."""
+        column = np.full(count, -1, np.int32)
+        column[: len(self._numbers)] = self._numbers
+        return column
+
+    def put(self, ids: Ints, numbers: Ints | SmallInts) -> None:
+        """Set the numbers of many ids."""
+        if len(ids):
+            self.pad(int(ids.max()) + 1)
+            np.frombuffer(self._numbers, np.intc)[ids] = numbers
 
     def __setitem__(self, id: int, entry: T) -> None:
         self.pad(id + 1)
@@ -178,14 +191,3 @@ class Numbers(NumberedEntries[int]):
     def _number(self, entry: int) -> int:
         return entry
 
-    def column(self, count: int) -> SmallInts:
-        """Return the number of each of ``count`` ids, -1 of one that has none."""
-        column = np.full(count, -1, np.int32)
-        column[: len(self._numbers)] = self._numbers
-        return column
-
-    def put(self, ids: Ints, numbers: Ints) -> None:
-        """Set the numbers of many ids."""
-        if len(ids):
-            self.pad(int(ids.max()) + 1)
-            np.frombuffer(self._numbers, np.intc)[ids] = numbers

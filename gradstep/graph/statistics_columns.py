@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import ItemsView, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from gradstep.graph.columns import SmallInts
-from gradstep.graph.entries import Entries
+from gradstep.graph.entries import NumberedEntries
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
 
-D = TypeVar("D")
 
-
-class StatisticsColumns(Entries[Statistics]):
+class StatisticsColumns(NumberedEntries[Statistics]):
     """The statistics of some nodes, or edges, by their ids: ``rows`` leads to that of a ``table``
     for each of the first ids, -1 for none; those of other ids can be set.
 
@@ -27,65 +25,49 @@ class StatisticsColumns(Entries[Statistics]):
 
     def __init__(self, table: StatisticsTable | None = None, rows: SmallInts | None = None) -> None:
         self._table = StatisticsTable(0) if table is None else table
-        self._rows: SmallInts = np.zeros(0, np.int32) if rows is None else rows
-        if len(self._table):
-            unknown = self._table.columns[0, self._rows] < 0
-            self._rows = np.where(unknown, -1, self._rows)
-        self._count = int(np.count_nonzero(self._rows >= 0))
-        self._made: dict[int, Statistics] = {}  # of these, those that were read
-        self._set: dict[int, Statistics] = {}
+        if rows is not None and len(self._table):
+            rows = np.where(self._table.columns[0, rows] < 0, -1, rows)
+        super().__init__(rows)
+        self._made: dict[int, Statistics] = {}  # that were read in the table, or set behind it
+        self._length = len(self._table)
 
-    @classmethod
-    def of(cls, statistics: Mapping[int, Statistics]) -> StatisticsColumns:
-        """Return ``statistics`` as columns."""
-        if isinstance(statistics, cls):
-            return statistics
-        columns = cls()
-        columns._set.update(statistics)
-        return columns
+    def _entry(self, number: int) -> Statistics:
+        made = self._made.get(number)
+        if made is None:
+            made = self._made[number] = self._table[number]  # type: ignore[assignment]  # known
+        return made
+
+    def _number(self, entry: Statistics) -> int:
+        number, self._length = self._length, self._length + 1
+        self._made[number] = entry
+        return number
+
+    def _added(self) -> list[Statistics]:
+        return [self._made[number] for number in range(len(self._table), self._length)]
 
     def table(self, ids: Sequence[int]) -> StatisticsTable:
-        """Return the statistics of ``ids``, which are in order."""
+        """Return the statistics of ``ids``."""
+        added, none = StatisticsTable.of(self._added()).columns, StatisticsTable(1).columns
+        every = np.concatenate([self._table.columns, added, none], axis=1)
         places = np.asarray(ids, np.int64)
-        first = int(np.searchsorted(places, len(self._rows)))
-        table = StatisticsTable(len(places))
-        rows = self._rows[places[:first]]
-        known = np.flatnonzero(rows >= 0)
-        table.columns[:, known] = self._table.columns[:, rows[known]]
-        for at in range(first, len(places)) if self._set else ():
-            if (one := self._set.get(ids[at])) is not None:
-                table[at] = one
-        return table
+        numbers = self.column(max(len(self._numbers), int(places.max(initial=-1)) + 1))
+        return StatisticsTable(0, every[:, numbers[places]])
 
     def troubled(self) -> Iterator[int]:
         """Yield the ids of those with NaN or infinite elements."""
-        inside = np.zeros(len(self._table) + 1, np.bool_)  # the last one stands for none
+        inside = np.zeros(self._length + 1, np.bool_)  # the last one stands for none
         inside[self._table.troubled()] = True
-        yield from np.flatnonzero(inside[self._rows]).tolist()
-        yield from (id for id, stats in self._set.items() if stats.trouble)
-
-    def __setitem__(self, id: int, statistics: Statistics) -> None:
-        assert id >= len(self._rows)
-        self._set[id] = statistics
-
-    def _find(self, id: int) -> Statistics | None:
-        if id >= len(self._rows):
-            return self._set.get(id)
-        known = self._made.get(id)
-        if known is None and (row := int(self._rows[id])) >= 0:
-            known = self._made[id] = self._table[row]  # type: ignore[assignment]
-        return known
+        inside[len(self._table) : -1] = [bool(one.trouble) for one in self._added()]
+        yield from np.flatnonzero(inside[np.array(self._numbers)]).tolist()
 
     def items(self) -> ItemsView[int, Statistics]:
         """Return all, made at once: one by one takes three times as long."""
-        if len(self._made) < self._count:
-            ids = np.flatnonzero(self._rows >= 0)
-            chosen: Any = StatisticsTable(0, self._table.columns[:, self._rows[ids]])
-            self._made = dict(zip(ids.tolist(), chosen, strict=True))
-        return {**self._made, **self._set}.items()
-
-    def __iter__(self) -> Iterator[int]:
-        return iter([id for id, _ in self.items()])
-
-    def __len__(self) -> int:
-        return self._count + len(self._set)
+        numbers = np.array(self._numbers)
+        ids = np.flatnonzero(numbers >= 0)
+        numbers = numbers[ids]
+        if len(self._made) < len(ids):
+            of_table = numbers[numbers < len(self._table)]
+            chosen: Any = StatisticsTable(0, self._table.columns[:, of_table])
+            self._made |= zip(of_table.tolist(), chosen, strict=True)
+        made = map(self._made.__getitem__, numbers.tolist())
+        return dict(zip(ids.tolist(), made, strict=True)).items()

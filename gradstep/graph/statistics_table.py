@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, cast, overload
 
 import numpy as np
@@ -39,8 +40,9 @@ class StatisticsTable(Sequence[Statistics | None]):
         """Return a table of ``parts``."""
         if isinstance(parts, cls):
             return parts
-        rows = [_NOTHING if part is None else part for part in parts]
-        return cls(0, np.array(rows, np.float64).reshape(-1, len(_NOTHING)).T.copy())
+        numbers = chain.from_iterable([_NOTHING if part is None else part for part in parts])
+        rows = np.fromiter(numbers, np.float64, len(parts) * len(_NOTHING))
+        return cls(0, rows.reshape(-1, len(_NOTHING)).T.copy())
 
     def __len__(self) -> int:
         return len(self.columns[0])
