@@ -190,4 +190,3 @@ class Numbers(NumberedEntries[int]):
 
     def _number(self, entry: int) -> int:
         return entry
-

@@ -32,10 +32,9 @@ class StatisticsColumns(NumberedEntries[Statistics]):
         self._length = len(self._table)
 
     def _entry(self, number: int) -> Statistics:
-        made = self._made.get(number)
-        if made is None:
-            made = self._made[number] = self._table[number]  # type: ignore[assignment]  # known
-        return made
+        if number not in self._made:
+            self._made[number] = self._table[number]  # type: ignore[assignment]  # it is known
+        return self._made[number]
 
     def _number(self, entry: Statistics) -> int:
         number, self._length = self._length, self._length + 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
 from typing import Any, Final, get_type_hints
 
@@ -25,6 +25,9 @@ from gradstep.recording.rows import (
     shape_row,
     statistics_row,
 )
+
+CHUNK: Final = 1 << 24
+"""Bytes of a tensor in one row."""
 
 
 def packed(value: object) -> bytes:
@@ -56,6 +59,26 @@ def text_of(data: bytes, most: int) -> str:
 
 
 # --- what flowed --------------------------------------------------------------------------------
+
+
+def flow_rows(index: int, flow: Flow) -> Iterator[tuple[str, Sequence[Row]]]:
+    """Yield the rows of what flowed in call ``index``, each time those of a table."""
+    yield "flows", [(index, flow_facts(flow))]
+    rows = tensor_rows(index, flow.values)
+    yield "tensors", rows
+    for table, tensors in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
+        yield table, [(index, *entry) for entry in tensors.items()]
+    chunks: list[Row] = []
+    room = CHUNK  # some wait for each other: to write each takes as long as its row
+    for number in [row[1] for row in rows if row[-1] is not None]:
+        array = flow.values.array(number)
+        data = memoryview(b"" if array is None else bytes_of(array))
+        for chunk, start in enumerate(range(0, len(data), CHUNK)):
+            chunks.append((index, number, chunk, data[start : start + CHUNK]))
+        if (room := room - len(data)) < 0:
+            yield "chunks", chunks
+            chunks, room = [], CHUNK
+    yield "chunks", chunks
 
 
 def flow_facts(flow: Flow) -> bytes:

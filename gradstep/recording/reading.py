@@ -52,16 +52,15 @@ _EVENT: Final = 900  # bytes that an event takes in Python
 _WITH_EVENTS: Final = 3  # the version from which on there are some
 _LINE: Final = 100  # bytes that a line takes in Python
 _CACHED: Final = 1 << 26  # characters of documents
-_LONGEST: Final = schema.CHUNK + (1 << 28)
+_LONGEST: Final = encoding.CHUNK + (1 << 28)
 """Bytes of a single value that is read."""
 
 
 def is_recording(path: Path) -> bool:
     """Return whether a file begins as a recording does."""
     try:
-        with path.open("rb") as file:
-            return schema.is_head(file.read(schema.HEAD))
-    except OSError:
+        return schema.is_head(_head(path))
+    except RecordingError:
         return False
 
 
@@ -172,6 +171,11 @@ class FileRun:
         query = f"SELECT {table.columns} FROM {table.name} {rest}"
         return map(table.of, self._rows(query, *given, held=held))
 
+    def _column(self, kind: type[R], query: str) -> list[R]:
+        """Return what a query finds, which has a single column."""
+        with self._reading():
+            return value_of(list[kind], [cell for (cell,) in self._rows(query)])  # type: ignore[valid-type]
+
     def close(self) -> None:
         """Close the file."""
         self._database.close()
@@ -202,8 +206,7 @@ class FileRun:
 
     @property
     def notes(self) -> Sequence[str]:
-        with self._reading():
-            notes = [str(text) for (text,) in self._rows("SELECT text FROM notes ORDER BY note")]
+        notes = self._column(str, "SELECT text FROM notes ORDER BY note")
         return notes if self.is_finished else [*notes, "the recording was interrupted"]
 
     @property
@@ -246,8 +249,7 @@ class FileRun:
 
     @cached_property
     def indices(self) -> Sequence[int]:
-        with self._reading():
-            return [int(index) for (index,) in self._rows("SELECT call FROM calls ORDER BY call")]
+        return self._column(int, "SELECT call FROM calls ORDER BY call")
 
     def require_calls(self) -> None:
         """See that there is something to tell of.
@@ -263,8 +265,7 @@ class FileRun:
 
     @cached_property
     def full(self) -> Sequence[int]:
-        with self._reading():
-            return [int(index) for (index,) in self._rows("SELECT call FROM flows ORDER BY call")]
+        return self._column(int, "SELECT call FROM flows ORDER BY call")
 
     @cached_property
     def described(self) -> Sequence[tuple[int, bool]]:
@@ -366,8 +367,7 @@ class FileRun:
 
     @property
     def files(self) -> Sequence[str]:
-        with self._reading():
-            return [str(file) for (file,) in self._rows("SELECT file FROM sources ORDER BY file")]
+        return self._column(str, "SELECT file FROM sources ORDER BY file")
 
     def source(self, file: str) -> str | None:
         with self._reading():

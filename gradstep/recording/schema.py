@@ -14,8 +14,6 @@ from gradstep.recording.rows import Table, columns_of
 
 APPLICATION_ID: Final = 0x67737265  # "gsre"
 VERSION: Final = 3
-CHUNK: Final = 1 << 24
-"""Bytes of a tensor in one row."""
 HEAD: Final = 100
 """Bytes that tell what a file is."""
 MAGIC: Final = b"SQLite format 3\0"
@@ -56,10 +54,14 @@ CREATE TABLE edge_tensors (call INTEGER NOT NULL, edge INTEGER NOT NULL, tensor 
 """A call has rows in ``leaf_calls`` unless its level is ``call``, and in those after it only where
 it is ``stats`` or ``all``."""
 
-OF_CALL: Final = (
+_OF_CALL: Final = (
     "leaf_calls", "flows", "tensors", "chunks", "node_tensors", "edge_tensors"
 )  # fmt: skip
-"""The tables that have rows of a call."""
+THIN: Final = (
+    *(f"DELETE FROM {table} WHERE call = ?" for table in _OF_CALL),
+    "UPDATE calls SET level = 'call' WHERE call = ?",
+)
+"""What leaves nothing of a call but its row."""
 
 
 def is_head(head: bytes) -> bool:

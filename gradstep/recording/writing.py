@@ -11,8 +11,8 @@ import json
 import os
 import sqlite3
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from threading import RLock
@@ -32,7 +32,6 @@ from gradstep.recording.facts import (
     Leaf,
     LeafFacts,
     Training,
-    Values,
     Warned,
 )
 from gradstep.recording.rows import Row
@@ -109,7 +108,7 @@ class FileSink:
         return self._database is not None and os.getpid() == self._process
 
     def add_header(self, header: Header) -> None:
-        self._change(lambda database: _put_header(database, header))
+        self._change([("meta", _header_rows(header))])
 
     def add_leaf(self, leaf: Leaf) -> None:
         self._write("leaves", schema.LEAVES.row(leaf))
@@ -133,12 +132,7 @@ class FileSink:
         document = structure.document
         nodes = [(number, *node) for node in structure.nodes]
         row = (number, structure.key, len(document), encoding.compressed(document))
-
-        def put(database: sqlite3.Connection) -> None:
-            _add(database, "structures", [row])
-            _add(database, "nodes", nodes)
-
-        self._change(put)
+        self._change([("structures", [row]), ("nodes", nodes)])
 
     def add_source(self, file: str, text: str) -> None:
         self._write("sources", (file, encoding.compressed(text)))
@@ -158,7 +152,7 @@ class FileSink:
         self._waiting[call.index] = call
         is_full = call.level not in ("call", "leaves") or len(self._leaf_calls) > _ROWS
         if is_full or call.error or monotonic() - self._written > _PAUSE:
-            self._change(lambda database: None)
+            self._change()
 
     def add_ended(self, call: CallFacts, leaves: Sequence[LeafFacts], flow: Flow | None) -> None:
         memory = self._database
@@ -172,7 +166,7 @@ class FileSink:
             self._put_soon(call)
         else:  # the file says that it has begun
             self._waiting[call.index] = call
-            self._change(lambda database: None)
+            self._change()
         self._calls += 1
         if self._newest:
             self._recorded.append(self._newest)
@@ -183,16 +177,13 @@ class FileSink:
             self._make_room()
 
     def add_flow(self, call: CallFacts, flow: Flow) -> None:
-        def put(database: sqlite3.Connection) -> None:
-            _put_flow(database, call.index, flow)
-
         self._waiting[call.index] = call
-        self._change(put)
+        self._change(encoding.flow_rows(call.index, flow))
 
     def add_end(self) -> None:
         """Take note that the run is over, and make one file of it, if there is any."""
         if self._waiting and not self._waits:
-            self._change(lambda database: None)
+            self._change()
         self._make_room()
         if self._thinned:
             self.add_note(
@@ -222,7 +213,7 @@ class FileSink:
             fill(self._database)
             self._database.execute("PRAGMA journal_mode = WAL").fetchall()
             self._database.execute("PRAGMA synchronous = NORMAL")
-            self._database.execute(f"PRAGMA journal_size_limit = {schema.CHUNK}")
+            self._database.execute(f"PRAGMA journal_size_limit = {encoding.CHUNK}")
             self.file = claimed.file
         except RecordingError as error:
             self._give_up(f"nothing is recorded: {error}")
@@ -238,24 +229,32 @@ class FileSink:
         self._close()
 
     def _write(self, table: str, row: Row) -> None:
-        self._change(lambda database: _add(database, table, [row]))
+        self._change([(table, [row])])
 
     def _put_meta(self, key: str, value: Any) -> None:
         self._write("meta", (key, json.dumps(value)))
 
-    def _change(self, put: Callable[[sqlite3.Connection], None]) -> None:
-        """Write in a transaction, if the recording goes on; where that fails, it ends."""
+    def _change(
+        self, added: Iterable[tuple[str, Sequence[Row]]] = (), thinned: Sequence[Row] = ()
+    ) -> None:
+        """Write in a transaction, if the recording goes on: what waits, rows that are ``added`` to
+        tables, and calls that are ``thinned``; where that fails, the recording ends."""
         with self._busy:
-            if self._database is None or not self.is_open:
+            database = self._database
+            if database is None or not self.is_open:
                 return
             try:
-                with self._transaction() as database:
+                with database:
+                    database.execute("BEGIN IMMEDIATE")
                     _add(database, "calls", [*map(self._row_of, self._waiting.values())])
                     _add(database, "leaf_calls", self._leaf_calls)
                     if self._events is not None:
                         events = self._events.rows()
                         _add(database, "events", [*map(schema.EVENTS.row, events)])
-                    put(database)
+                    for table, rows in added:
+                        _add(database, table, rows)
+                    for statement in schema.THIN if thinned else ():
+                        database.executemany(statement, thinned)
                 self._waiting.clear()
                 self._leaf_calls.clear()
                 self._written = monotonic()
@@ -264,19 +263,6 @@ class FileSink:
                 self._give_up(
                     f"the recording ends here: cannot write {self.path} ({said(error)}); {kept}"
                 )
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        database = self._database
-        assert database is not None
-        database.execute("BEGIN IMMEDIATE")
-        try:
-            yield database
-            database.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.Error):
-                database.execute("ROLLBACK")
-            raise
 
     def _close(self) -> None:
         if os.getpid() == self._process:
@@ -314,13 +300,7 @@ class FileSink:
         if len(self._recorded) <= _AT_ONCE:  # the newest stay; once more, from the first on
             self._recorded, self._kept = self._kept + self._recorded, deque()
             self._stride *= 2
-
-        def forget(database: sqlite3.Connection) -> None:
-            for table in schema.OF_CALL:
-                _many(database, f"DELETE FROM {table} WHERE call = ?", chosen)
-            _many(database, "UPDATE calls SET level = 'call' WHERE call = ?", chosen)
-
-        self._change(forget)
+        self._change(thinned=chosen)
         self._thinned += len(chosen)
         return True
 
@@ -338,39 +318,16 @@ _MOST_INCOMPLETE: Final = 1000
 """Calls that are named: one is enough for what is said of a run as a whole."""
 
 
-def _put_header(database: sqlite3.Connection, header: Header) -> None:
-    rows = [(key, json.dumps(value)) for key, value in asdict(header).items()]
-    _add(database, "meta", rows)
-
-
-def _put_flow(database: sqlite3.Connection, index: int, flow: Flow) -> None:
-    _add(database, "flows", [(index, encoding.flow_facts(flow))])
-    rows = encoding.tensor_rows(index, flow.values)
-    _add(database, "tensors", rows)
-    for table, tensors in (("node_tensors", flow.nodes), ("edge_tensors", flow.edges)):
-        _add(database, table, [(index, *entry) for entry in tensors.items()])
-    stored = [row[1] for row in rows if row[-1] is not None]
-    for chunk in _chunks(index, flow.values, stored):
-        _add(database, "chunks", [chunk])
-
-
-def _chunks(index: int, values: Values, stored: Iterable[int]) -> Iterator[Row]:
-    for number in stored:
-        array = values.array(number)
-        if array is not None:
-            data = memoryview(encoding.bytes_of(array))
-            for chunk, start in enumerate(range(0, len(data), schema.CHUNK)):
-                yield index, number, chunk, data[start : start + schema.CHUNK]
+def _header_rows(header: Header) -> list[Row]:
+    return [(key, json.dumps(value)) for key, value in asdict(header).items()]
 
 
 def _add(database: sqlite3.Connection, table: str, rows: Sequence[Row]) -> None:
     """Add rows, which have the columns of the table in their order."""
-    if rows:
-        marks = ", ".join("?" * len(rows[0]))
-        _many(database, f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
-
-
-def _many(database: sqlite3.Connection, statement: str, rows: Sequence[Row]) -> None:
+    if not rows:
+        return
+    marks = ", ".join("?" * len(rows[0]))
+    statement = f"INSERT OR REPLACE INTO {table} VALUES ({marks})"
     try:
         database.executemany(statement, rows)
     except UnicodeEncodeError:  # names of a program may be no text that can be written
@@ -391,8 +348,8 @@ def _add_tables(database: sqlite3.Connection, header: Header) -> None:
     """Make a recording of an empty database."""
     database.execute(f"PRAGMA application_id = {schema.APPLICATION_ID}")
     database.execute(f"PRAGMA user_version = {schema.VERSION}")
-    database.execute("BEGIN")
-    for statement in schema.TABLES.split(";"):
-        database.execute(statement)
-    _put_header(database, header)
-    database.execute("COMMIT")
+    with database:
+        database.execute("BEGIN")
+        for statement in schema.TABLES.split(";"):
+            database.execute(statement)
+        _add(database, "meta", _header_rows(header))

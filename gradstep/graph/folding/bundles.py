@@ -167,6 +167,7 @@ def _statistics(described: StatisticsColumns, edges: Sequence[int]) -> Statistic
     """Return those of all edges together, where all are known; else of the edge in worst
     trouble."""
     if len(edges) == 1:
-        return described.get(edges[0])
+        only: Statistics | None = described.get(edges[0])
+        return only
     table = described.table(edges)
     return table.worst() if len(table.unknown()) else table.pooled()
