@@ -21,7 +21,7 @@ from gradstep.findings.checking.result import InputCheck, NodeCheck, Verdict
 from gradstep.findings.listing import Listing
 from gradstep.graph.addresses import locate, step_number
 from gradstep.graph.model import Graph
-from gradstep.records import LEAF, Node
+from gradstep.records import LEAF, Node, Tensor
 
 __all__ = [
     "InputCheck",
@@ -75,13 +75,17 @@ def check_derivatives(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    plan = _planned(roots, names or caller_names())
+    tensors, engine = _seen(roots)
+    order, rules = engine.reading.plan(tensors).order, _rules(engine)
+    if own and all(rules.rule_line(node) is None for node in order):
+        return Listing([])  # nobody needs the graph, which may be large
+    plan = _planned(tensors, engine, names or caller_names())
     checks = []
-    for index, node in enumerate(plan.order):
-        if node.kind != LEAF and not (own and plan.rules.rule_line(node) is None):
+    for index, node in enumerate(order):
+        if node.kind != LEAF and not (own and rules.rule_line(node) is None):
             checks.append(_check(plan, index))
         if progress is not None:
-            progress(index + 1, len(plan.order))
+            progress(index + 1, len(order))
     return Listing(checks)
 
 
@@ -98,7 +102,7 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
     if isinstance(where, PassSession):
         plan = Plan(where.graph, where.order, _rules(engine_of(where.roots)))
     else:
-        plan = _planned(where, caller_names())
+        plan = _planned(*_seen(where), caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
@@ -107,9 +111,12 @@ def _check(plan: Plan, index: int) -> NodeCheck:
     return check_rule(plan.rules, plan.order[index], index, plan.graph.address(index))
 
 
-def _planned(roots: Roots, names: Names | Mapping[str, Any]) -> Plan:
+def _seen(roots: Roots) -> tuple[Sequence[Tensor], Engine]:
     given, engine = tensors_in(roots)
-    tensors = engine.reading.tensors(given)
+    return engine.reading.tensors(given), engine
+
+
+def _planned(tensors: Sequence[Tensor], engine: Engine, names: Names | Mapping[str, Any]) -> Plan:
     graph = capture(tensors, "backward", names=names, live=True)
     return Plan(graph, engine.reading.plan(tensors).order, _rules(engine))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -42,9 +42,16 @@ class Compared(NamedTuple):
     target: Origin
 
 
-def compared(look: Look) -> Iterator[Compared]:
-    """Yield the comparisons of a forward pass: losses of the library, and squares and sizes of
+def compared(look: Look) -> Sequence[Compared]:
+    """Return the comparisons of a forward pass: losses of the library, and squares and sizes of
     differences, of something that learns with something that does not."""
+    known: Sequence[Compared] | None = look.kept.get("compared")
+    if known is None:
+        known = look.kept["compared"] = list(_compared(look))
+    return known
+
+
+def _compared(look: Look) -> Iterator[Compared]:
     differences: dict[OpRecord, Compared] = {}
     for record in look.records:
         if not isinstance(record, OpRecord) or not record.requires_grad:

@@ -59,7 +59,19 @@ class Chains(Fact):
             if tensor.requires_grad and assigned_from_itself(name, look.line.file):
                 counts = self.sizes.setdefault(name, [])
                 if len(counts) <= _KEPT and not (counts and counts[-1] > _LONG):
-                    counts.append(len(engine.reading.plan(engine.reading.tensors([tensor])).order))
+                    counts.append(_nodes_behind(tensor))
+
+
+def _nodes_behind(tensor: Any) -> int:
+    """Count the nodes of the graph of ``tensor``: only that, for there may be very many."""
+    seen = {tensor.grad_fn: None}
+    waiting = list(seen)
+    while waiting:
+        for node, _ in waiting.pop().next_functions:
+            if node is not None and node not in seen:
+                seen[node] = None
+                waiting.append(node)
+    return len(seen)
 
 
 @dataclass(frozen=True)
