@@ -52,7 +52,9 @@ class ForwardValues:
         record, nr = origin
         copied = record.copies.get(nr)
         if copied is not None and (copy := copied()) is not None:
-            return copy.array
+            array: NDArray[Any] | None = copy.array
+            if array is not None:
+                return array
         kept: NDArray[Any] | None = record.value(nr)
         if kept is not None:
             return kept

@@ -14,12 +14,14 @@ memory that it takes."""
 
 
 class Budget:
-    """The bytes of copies that there may be at a time, and those that there are."""
+    """The bytes of copies that there may be at a time, and those that there are.  With ``reruns``,
+    they are for running every op again; else for what was computed with, and for the program's own
+    Functions."""
 
-    __slots__ = ("limit", "used")
+    __slots__ = ("limit", "reruns", "used")
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, limit: int, *, reruns: bool = True) -> None:
+        self.limit, self.reruns = limit, reruns
         self.used = 0
 
 

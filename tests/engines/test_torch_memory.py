@@ -6,12 +6,14 @@ import gc
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
 from gradstep.capturing import Names  # noqa: E402
 from gradstep.console.session import Session  # noqa: E402
+from gradstep.contract.budget import Budget  # noqa: E402
 from gradstep.contract.module_paths import ScopePath  # noqa: E402
 from gradstep.contract.op_records import OpRecord  # noqa: E402
 from gradstep.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
@@ -19,6 +21,7 @@ from gradstep.engines.pytorch.entry import intercepted  # noqa: E402
 from gradstep.engines.pytorch.noting import noting  # noqa: E402
 from gradstep.engines.pytorch.origins import Origins  # noqa: E402
 from gradstep.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
+from gradstep.engines.pytorch.tensor_table import TensorTable  # noqa: E402
 from gradstep.graph.model import Source  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -59,6 +62,63 @@ def test_records_of_ops_go_with_their_nodes() -> None:
     steps.close()  # type: ignore[attr-defined]
     gc.collect()
     assert not origins.records
+
+
+def add_in_place(h: Any) -> None:
+    with torch.no_grad():
+        h.add_(1)
+
+
+def write_with_numpy(h: Any) -> None:
+    h.detach().numpy()[:] = 7
+
+
+@pytest.mark.parametrize("write", [add_in_place, lambda h: h.data.add_(1), write_with_numpy])
+def test_an_activation_is_copied_when_it_is_about_to_be_written(write: Any) -> None:
+    w = torch.ones(3, requires_grad=True)
+    with noting(values=True, budget=Budget(1 << 20, reruns=False)) as origins:
+        h = w * 2
+        h.exp()
+        copy = origins.ops.origin(h)[0].copies[0]()
+        assert copy.tensor.data_ptr() == h.data_ptr()
+        write(h)
+        assert copy.array.tolist() == [2, 2, 2]
+        assert h.tolist() != [2, 2, 2]
+
+
+def test_an_activation_that_was_written_unseen_is_unknown() -> None:
+    w = torch.ones(3, requires_grad=True)
+    with noting(values=True, budget=Budget(1 << 20, reruns=False)) as origins:
+        h = w * 2
+        h.exp()
+        copy = origins.ops.origin(h)[0].copies[0]()
+        with origins.ops.paused():
+            add_in_place(h)
+        assert copy.array is None
+
+
+@pytest.mark.parametrize("reruns", [True, False])
+def test_what_the_program_gives_is_copied_at_once(reruns: bool) -> None:
+    w, numbers = torch.ones(3, requires_grad=True), np.ones(3, np.float32)
+    with noting(values=True, budget=Budget(1 << 20, reruns=reruns)) as origins:
+        x = torch.from_numpy(numbers)
+        y = w * x
+        numbers[:] = 5
+        assert origins.ops.origin(x)[0].copies[0]().array.tolist() == [1, 1, 1]
+        assert bool(origins.ops.inputs.of(y.grad_fn._sequence_nr())) == reruns
+
+
+def test_a_table_forgets_tensors_that_are_gone() -> None:
+    table, first, saved = TensorTable(), torch.ones(2), torch.ones(2, requires_grad=True) * 2
+    for tensor in (first, saved):
+        table[tensor] = tensor.shape
+    y = saved.sin()  # of what the graph alone keeps, the table knows it still
+    del first, tensor, saved
+    assert [list(tensor.shape) for tensor in table] == [[2]]
+    del y
+    gc.collect()
+    assert len(table) == 0
+    assert torch.ones(2) not in table
 
 
 def test_lines_and_modules_of_freed_graphs_are_forgotten_first(

@@ -35,8 +35,8 @@ def attached(
     with within_fence("what PyTorch lacks"):
         if problem := complaint():
             tell(problem)
-    limit = budget if isinstance(budget, int) else budget.limit
-    noted = noting(lines=lines, values=values is True, budget=limit, loops=not defers)
+    copies = Budget(budget) if isinstance(budget, int) else budget
+    noted = noting(lines=lines, values=values is True, budget=copies, loops=not defers)
     with (
         fenced_context("calls of backward()", intercepted()),
         fenced_context("modules and lines", noted),

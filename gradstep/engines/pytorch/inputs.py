@@ -1,7 +1,9 @@
 """The inputs of ops and custom Functions, kept so that these can be run again.
 
 The inputs are copies, in memory that is bounded: the oldest go first.  A tensor that several ops
-read, and that nobody changed in between, is copied once.
+read, and that nobody changed in between, is copied once.  Where no rule of PyTorch's is to be
+checked, what an op made is copied when something is about to write there: until then, nearly always
+its graph keeps it, too.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from weakref import ref
 
 import torch
 from numpy.typing import NDArray
-from torch.utils.weak import WeakTensorKeyDictionary
 
+from gradstep.contract.budget import Budget
 from gradstep.engines.pytorch.private import (
     TensorBase,
     base_of,
@@ -27,43 +29,55 @@ from gradstep.engines.pytorch.private import (
     skip_code,
     uncompiled,
     unobserved,
+    version_counter,
 )
-from gradstep.engines.pytorch.schema import is_mutable
+from gradstep.engines.pytorch.schema import is_mutable, memory_of
+from gradstep.engines.pytorch.tensor_table import TensorTable
 from gradstep.engines.pytorch.tensors import array_of, has_memory, nbytes_of
 from gradstep.guest.fence import fenced, within_fence
 from gradstep.guest.replaced import replaced
 
 
-class Budget:
-    """The bytes of copies that there may be at a time, and those that there are."""
-
-    __slots__ = ("limit", "used")
-
-    def __init__(self, limit: int) -> None:
-        self.limit, self.used = limit, 0
-
-
 class Copy:
-    """A tensor as it was; it counts against a budget for as long as it lives."""
+    """A tensor as it was; it counts against a budget for as long as it lives.  It ``shares`` the
+    memory of that tensor before it is parted from it."""
 
-    __slots__ = ("__weakref__", "_budget", "nbytes", "tensor")
+    __slots__ = ("__weakref__", "_budget", "_of", "nbytes", "tensor")
 
-    def __init__(self, tensor: torch.Tensor, budget: Budget) -> None:
-        self.tensor = TensorBase.clone(
-            TensorBase.as_subclass(TensorBase.detach(tensor), torch.Tensor)
-        )
-        self.nbytes = nbytes_of(self.tensor)
+    def __init__(self, tensor: torch.Tensor, budget: Budget, *, shares: bool) -> None:
+        plain = TensorBase.as_subclass(TensorBase.detach(tensor), torch.Tensor)
+        self.tensor = plain if shares else TensorBase.clone(plain)
+        self._of = (ref(tensor), version_counter(tensor)) if shares else None
+        self.nbytes = nbytes_of(plain)
         self._budget = budget
         budget.used += self.nbytes
 
     def __del__(self) -> None:
         self._budget.used -= self.nbytes
 
+    def part(self) -> None:
+        """Take memory of its own, as that of the tensor is about to be written."""
+        if self._of is not None:
+            self.tensor, self._of = TensorBase.clone(self.tensor), None
+
     @property
-    def array(self) -> NDArray[Any]:
-        array = array_of(self.tensor)
-        assert array is not None
-        return array
+    def is_known(self) -> bool:
+        """Whether it is as the tensor was: as far as versions tell, nobody has written unseen."""
+        if self._of is None:
+            return True
+        reference, version = self._of
+        tensor = reference()
+        return tensor is None or version_counter(tensor) == version
+
+    def is_as(self, tensor: torch.Tensor) -> bool:
+        """Return whether ``tensor``, of which it is, is still as it was."""
+        # one that was changed through .data has the same version
+        return _same(self.tensor, tensor) if self._of is None else self.is_known
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """The numbers, None where they are lost."""
+        return array_of(self.tensor) if self.is_known else None
 
 
 class Input(NamedTuple):
@@ -103,6 +117,8 @@ class Call(NamedTuple):
         return isinstance(self.function, type) or self.function.namespace not in LIBRARIES
 
 
+Copies = tuple[Copy | None, ...]
+_FEW: Final = 1000
 LIBRARIES: Final = ("aten", "prim", "prims")
 """Namespaces of ops that are PyTorch's own."""
 
@@ -114,15 +130,17 @@ class Inputs:
     changed in place, and of what hooks compute that pack values.
     """
 
-    def __init__(self, limit: int) -> None:
-        self.budget = Budget(limit)
-        self._copies: Any = WeakTensorKeyDictionary()
-        self._calls: dict[int, list[Call]] = {}
+    def __init__(self, budget: Budget) -> None:
+        self.budget = Budget(budget.limit, reruns=budget.reruns)
+        self._copies = TensorTable()
+        self._by_number: dict[int, list[Call | Copies]] = {}
+        self._shared: dict[int, list[ref[Copy]]] = {}  # by the memory
+        self._room = _FEW
         self.latest = self._dropped = -1
 
     def of(self, number: int) -> Sequence[Call]:
         """Return the calls one of which made node ``number``."""
-        return self._calls.get(number, ())
+        return [kept for kept in self._by_number.get(number, ()) if type(kept) is Call]
 
     def dropped(self, number: int) -> bool:
         """Return whether what made node ``number`` was kept once."""
@@ -130,12 +148,27 @@ class Inputs:
 
     def forget(self, nodes: Iterable[Any]) -> None:
         """Let go of what made some nodes of PyTorch, which are freed."""
-        for node in nodes if self._calls else ():
-            self._calls.pop(sequence_nr_of(node), None)
+        for node in nodes if self._by_number else ():
+            self._by_number.pop(sequence_nr_of(node), None)
 
-    def op(self, numbers: range, op: Any, args: Any, kwargs: Any) -> None:
-        """Keep what ``op`` is called with, which made one of the nodes ``numbers``."""
+    def write(self, tensor: torch.Tensor) -> None:
+        """Take note of a tensor that is about to be written, or may be from now on."""
+        if self._shared:
+            with unobserved():
+                for copy in _living(self._shared.pop(memory_of(tensor), ())):
+                    copy.part()
+
+    def op(
+        self, numbers: range, op: Any, args: Any, kwargs: Any, given: Sequence[torch.Tensor]
+    ) -> None:
+        """Keep what ``op`` is called with, tensors that are ``given`` among it, which made one of
+        the nodes ``numbers``."""
         with unobserved():
+            if not self.budget.reruns and op.namespace in LIBRARIES:
+                copies = tuple([self._copy(tensor) for tensor in given if not _why_not(tensor)])
+                for number in numbers:
+                    self._add(number, copies)
+                return
             call = self._call(op, _names_of(op), args, kwargs, random=_draws(op))
             for number in numbers:
                 self._add(number, call)
@@ -188,22 +221,36 @@ class Inputs:
 
     def _copy(self, tensor: torch.Tensor) -> Copy | None:
         known = self.copy_of(tensor)
-        # one that was changed through .data has the same version
-        if known is not None and _same(known.tensor, tensor):
+        if known is not None and known.is_as(tensor):
             return known
         if nbytes_of(tensor) > self.budget.limit:
             return None
-        copy = Copy(tensor, self.budget)
+        # others than ops may write what they did not make
+        shares = not self.budget.reruns and tensor.grad_fn is not None
+        copy = Copy(tensor, self.budget, shares=shares)
         self._copies[tensor] = ref(copy)
+        if shares:
+            self._share(memory_of(tensor), copy)
         return copy
 
-    def _add(self, number: int, call: Call) -> None:
-        self._calls.setdefault(number, []).append(call)
+    def _share(self, memory: int, copy: Copy) -> None:
+        if len(self._shared) > self._room:
+            self._shared = {at: some for at, some in self._shared.items() if any(_living(some))}
+            self._room = max(_FEW, 2 * len(self._shared))
+        others = _living(self._shared.get(memory, ()))
+        self._shared[memory] = [*map(ref, others), ref(copy)]
+
+    def _add(self, number: int, kept: Call | Copies) -> None:
+        self._by_number.setdefault(number, []).append(kept)
         self.latest = max(self.latest, number)
-        while self.budget.used > self.budget.limit and self._calls:
-            oldest = next(iter(self._calls))
-            del self._calls[oldest]
+        while self.budget.used > self.budget.limit and self._by_number:
+            oldest = next(iter(self._by_number))
+            del self._by_number[oldest]
             self._dropped = max(self._dropped, oldest)
+
+
+def _living(references: Iterable[ref[Copy]]) -> Iterator[Copy]:
+    return (copy for reference in references if (copy := reference()) is not None)
 
 
 def _same(kept: torch.Tensor, tensor: torch.Tensor) -> bool:

@@ -9,7 +9,7 @@ from torch.utils.hooks import RemovableHandle
 
 from gradstep.capturing.hook_lines import noting_hook
 from gradstep.capturing.rounds import Rounds
-from gradstep.contract.budget import BUDGET
+from gradstep.contract.budget import BUDGET, Budget
 from gradstep.engines.pytorch.aside import stepping_aside
 from gradstep.engines.pytorch.inputs import noting_functions
 from gradstep.engines.pytorch.kept_graphs import packing_watched
@@ -23,11 +23,11 @@ from gradstep.guest.replaced import replaced
 
 @contextmanager
 def noting(
-    *, lines: bool = True, values: bool = False, budget: int = BUDGET, loops: bool = True
+    *, lines: bool = True, values: bool = False, budget: Budget | None = None, loops: bool = True
 ) -> Iterator[Origins]:
     """Note modules, ``lines``, and the rounds of ``loops``, of what this thread runs inside; with
     ``values``, also every op, what it was given and what came out; copies of the former take
-    ``budget`` bytes at most."""
+    ``budget``."""
     outer = current.get()
     if outer is not None and outer.noting and (outer.ops is not None or not values):
         yield outer
@@ -56,7 +56,7 @@ def noting(
                 enter("calls of backward()", backward_passed_over(mode))
                 enter("calls of custom Functions", noting_functions(origins.function))
             if values:
-                enter("values", _ops_noted(origins, budget))
+                enter("values", _ops_noted(origins, budget or Budget(BUDGET)))
         if lines or values:
             enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id
@@ -73,7 +73,7 @@ def _noting_hooks() -> Iterator[None]:
 
 
 @contextmanager
-def _ops_noted(origins: Origins, budget: int) -> Iterator[None]:
+def _ops_noted(origins: Origins, budget: Budget) -> Iterator[None]:
     """Within it, every op is noted, what it was given and what came out."""
     ops = Ops(origins, budget)
     with ops.acting(), noting_functions(ops.function), passed_over(ops, "step"):

@@ -15,9 +15,9 @@ from typing import Any, Final, NamedTuple
 from weakref import ref
 
 import torch
-from torch.utils.weak import WeakTensorKeyDictionary
 
 from gradstep.capturing.frames import user_source
+from gradstep.contract.budget import Budget
 from gradstep.contract.op_records import (
     FOR_EACH_GRADIENT,
     MOST_WITHOUT_GRADIENT,
@@ -59,6 +59,7 @@ from gradstep.engines.pytorch.schema import (
     tensors_in,
     written,
 )
+from gradstep.engines.pytorch.tensor_table import TensorTable
 from gradstep.engines.pytorch.tensors import (
     SeenTensor,
     copy_of,
@@ -100,14 +101,14 @@ _OPS: Final = "an op of the forward pass"
 class Ops(DispatchMode):
     """Records ops, on the tensors that they make and under the numbers of their nodes."""
 
-    def __init__(self, origins: Origins, budget: int) -> None:
+    def __init__(self, origins: Origins, budget: Budget) -> None:
         super().__init__()
         self._origins = origins
         self.inputs = Inputs(budget)
         self.departures = Departures()
         self._unwritten = Unwritten()
-        self._made: Any = WeakTensorKeyDictionary()
-        self._leaves: Any = WeakTensorKeyDictionary()
+        self._made = TensorTable()
+        self._leaves = TensorTable()
         self._last = _newest()
         self._latest = range(0)  # the nodes that were made last
         self._through_view: OpRecord | None = None
@@ -173,7 +174,7 @@ class Ops(DispatchMode):
             self._left = MOST_WITHOUT_GRADIENT
         elif not on and (self.dozes or self._ends()):
             self.dozes = False
-            self.inputs = Inputs(self.inputs.budget.limit)
+            self.inputs = Inputs(self.inputs.budget)
         return self.acts
 
     @property
@@ -246,7 +247,7 @@ class Ops(DispatchMode):
         for reference, version in self._versions:
             tensor = reference()
             if tensor is not None and (version is None or version != version_of((tensor,))):
-                self._made.pop(tensor, None)
+                self._made.pop(tensor)
         self._versions.clear()
         self._unwritten.forget()
         self._last, self._latest, self._through_view = _newest(), range(0), None
@@ -276,7 +277,7 @@ class Ops(DispatchMode):
             self._last = _newest()
             return True
         if is_begun(op):  # other processes may write what their ops are given
-            self._unwritten.write(tensors_in(args))
+            self._write(tensors_in(args))
         return is_question(op)
 
     @fenced(_OPS)
@@ -299,7 +300,7 @@ class Ops(DispatchMode):
         elif grad_mode and self._is_part(given, origins):
             own = newest
         if needs and grad_mode and op is not _DETACH and not is_collective(op):
-            self.inputs.op(self._latest, op, args, kwargs)
+            self.inputs.op(self._latest, op, args, kwargs, given)
             self._keep_copies(given, origins)
         elif record.name in _CHOOSING:
             _keep_indices(given[1:], origins[1:])
@@ -310,7 +311,7 @@ class Ops(DispatchMode):
             for tensor, (maker, _) in zip(given, origins, strict=True)
             if id(tensor) not in changed
         )
-        self._unwritten.write(written_to)
+        self._write(written_to)
         return record, own, grad_mode, [(tensor, version_counter(tensor)) for tensor in written_to]
 
     @fenced(_OPS)
@@ -386,7 +387,13 @@ class Ops(DispatchMode):
 
     def handed_out(self, tensor: torch.Tensor) -> None:
         """Take note that code of the program's has the memory of ``tensor``, and may write it."""
-        self._unwritten.write([tensor])
+        self._write([tensor])
+
+    def _write(self, tensors: Iterable[torch.Tensor]) -> None:
+        """Take note of tensors that are about to be written, or may be from now on."""
+        for tensor in tensors:
+            self._unwritten.write(tensor)
+            self.inputs.write(tensor)
 
     def reads_unwritten(self, tensor: torch.Tensor) -> bool:
         """Return whether ``tensor`` depends on memory that nobody has written."""

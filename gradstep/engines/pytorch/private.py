@@ -840,6 +840,8 @@ def unseen() -> AbstractContextManager[None]:
 
 
 AS_IT_IS: Final = nullcontext()
+own_again: Final[Callable[[Any], None]] = _find("Tensor._fix_weakref") or _nothing
+"""Has Python own a tensor to which a weak reference led, and that C++ alone has kept."""
 StorageWeakRef: Final[Any] = _find("multiprocessing.reductions.StorageWeakRef")
 
 

@@ -180,6 +180,8 @@ class Rerun:
             if tensor.copy is None:
                 why_not = tensor.why_not or "needs more memory than copies may take"
                 raise CannotRerun(f"{tensor.name} {why_not}")
+            if not tensor.copy.is_known:
+                raise CannotRerun(f"{tensor.name} was changed in place, by what is not known")
         wanted = [tensor for tensor in self._inputs if tensor.needs and _is_inexact(tensor)]
         self._places = [self._inputs.index(tensor) for tensor in wanted]
         self.names = [tensor.name for tensor in wanted]

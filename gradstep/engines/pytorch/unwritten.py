@@ -55,12 +55,11 @@ class Unwritten:
                 if (place := memory_of(tensor)) and (tensor.is_cpu or _is_asked_by_pytorch()):
                     self._places[place] = StorageWeakRef(TensorBase.untyped_storage(tensor))
 
-    def write(self, tensors: Iterable[torch.Tensor]) -> None:
-        """Take note of tensors that somebody writes, or may write from now on."""
+    def write(self, tensor: torch.Tensor) -> None:
+        """Take note of a tensor that somebody writes, or may write from now on."""
         if self._places:
             with unobserved():
-                for tensor in tensors:
-                    self._places.pop(memory_of(tensor), None)
+                self._places.pop(memory_of(tensor), None)
 
     def holds(self, tensor: torch.Tensor) -> bool:
         """Return whether nobody has written the memory of a tensor."""

@@ -120,7 +120,8 @@ def check_run(
         with noting_events():
             ran = run_target(
                 target, arguments, asked.selected, look, values=True, end=not asked.is_whole,
-                budget=None if asked.derivatives or not asked.is_whole else Budget(SMALL_BUDGET),
+                budget=None if asked.derivatives or not asked.is_whole
+                else Budget(SMALL_BUDGET, reruns=False),
                 rests=None if asked.is_whole else lambda: True,
             )  # fmt: skip
         if ran.found is not None:
