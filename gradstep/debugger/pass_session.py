@@ -11,14 +11,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Self, TypedDict, Unpack
 
+from gradstep.capturing.gradients import DescribedGradients
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.roots import tensors_in
 from gradstep.contract.driver import Driver, NodeEffects
+from gradstep.contract.lookup import engine_of
 from gradstep.debugger.beside import Beside
 from gradstep.debugger.breakpoints import Breakpoints, Reached
 from gradstep.debugger.displays import values_of
 from gradstep.debugger.errors import StepLost
 from gradstep.debugger.history import DEFAULT_BUDGET
+from gradstep.debugger.history.observed_pass import described_in_parts
 from gradstep.debugger.pass_stack import PassStack
 from gradstep.debugger.passes.certificate import Certificate
 from gradstep.debugger.passes.cursor import Cursor
@@ -168,6 +171,15 @@ class PassSession:
         """The steps of the nodes that have run."""
         history = self.cursor.history
         return [history.shown(index) for index in range(self.position)]
+
+    def described(self) -> DescribedGradients:
+        """Describe the gradients of the nodes that have run: those that the recording has dropped
+        are here again a few at a time."""
+        history, driver = self.cursor.history, self.cursor.driver
+        numbers = engine_of(self.roots).numbers
+        assert numbers is not None  # else nothing runs step by step
+        steps = map(history.shown, range(self.position))
+        return described_in_parts(steps, driver, numbers.all_statistics)
 
     @property
     def effects(self) -> Mapping[int, NodeEffects]:

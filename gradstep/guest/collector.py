@@ -7,6 +7,8 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from mmap import PAGESIZE
+from typing import Final
 
 
 @contextmanager
@@ -39,6 +41,35 @@ def give_back_memory() -> None:
     """Have the C library give freed memory back to the system, where it can be asked to: tensors
     that are freed between others leave holes, which glibc keeps."""
     _trim()(0)
+
+
+class FreedMemory:
+    """Memory of passes that is freed in between what lives, where it is of little use to the
+    program: given back if the process holds much more than when that was last done."""
+
+    __slots__ = ("_least",)
+
+    def __init__(self) -> None:
+        self._least = 0
+
+    def give_back(self) -> None:
+        """Give it back, if it is much."""
+        if _held_memory() > self._least + _MUCH:
+            give_back_memory()
+            self._least = _held_memory()
+
+
+_OPEN: Final = open  # which the program may replace
+_MUCH: Final = 1 << 26  # bytes for which it is worth to ask the C library
+
+
+def _held_memory() -> int:
+    """Return the bytes of memory that the process holds, 0 where the system does not tell."""
+    try:
+        with _OPEN("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * PAGESIZE
+    except OSError:
+        return 0
 
 
 @cache

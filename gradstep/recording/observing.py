@@ -43,7 +43,7 @@ from gradstep.records import (
     resolve,
 )
 
-HELD: Final = 1 << 26
+HELD: Final = 1 << 24
 """Bytes of gradients that wait to be described together."""
 TENSORS: Final = 1 << 30
 """Bytes of the tensors of a call that are kept, where that was asked for; of others there is only

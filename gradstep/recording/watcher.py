@@ -27,6 +27,7 @@ from gradstep.contract.lookup import engine_of, engine_of_call, numbers_of, runn
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
+from gradstep.guest.collector import FreedMemory
 from gradstep.guest.fence import NewFailures, carried_out, is_ours, within_fence
 from gradstep.recording.event_rows import Noted
 from gradstep.recording.facts import CallFacts, Flow, Header, LeafFacts, Level, Warned
@@ -94,6 +95,7 @@ class Watcher:
         self._names = names
         self._process = os.getpid()
         self._account = Account(schedule)
+        self._memory = FreedMemory()
         self._leaves = LeafWatch(sink)
         self.counts: Counter[CallKind] = Counter()
         self._known: dict[int, str] = {}
@@ -215,6 +217,8 @@ class Watcher:
                 leaves = self._leaves.after(engine, look.leaves)
         with within_fence(f"what {title} made"), running.unseen():
             self._tell(self._told(look, leaves), passing)
+        if look.facts.level == self._schedule.full:
+            self._memory.give_back()
         self._go_on(engine, look.facts.level, entered, own)
         return answer
 

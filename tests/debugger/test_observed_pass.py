@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 import autograd_core as torch
 from autograd_core.autograd.call import make_call
 from gradstep.capturing.names import Names
-from gradstep.debugger.history.observed_pass import ObservedPass
+from gradstep.contract.lookup import engine_of
+from gradstep.debugger.history import observed_pass
+from gradstep.debugger.history.observed_pass import ObservedPass, graph_of_call
+from gradstep.debugger.pass_session import PassSession
 
 
 def program():
@@ -47,3 +52,31 @@ def test_release_frees_what_the_call_would_have_freed():
     observed.release()
     graph = observed.graph("backward")
     assert {value.state for saved in graph.saved.values() for value in saved} == {"freed"}
+
+
+def test_steps_that_were_dropped_are_described_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    x = torch.ones(1000, requires_grad=True)
+    y = x
+    for _ in range(30):
+        y = y * 2
+    y = y.sum()
+    session = PassSession(y, names={}, history_bytes=20_000)
+    session.jump(session.length)
+    assert session.cursor.history.usage.dropped > 10
+    monkeypatch.setattr(observed_pass, "_HELD", 10_000)
+    counts = []
+    numbers = engine_of([y]).numbers
+    usual = type(numbers).all_statistics
+    monkeypatch.setattr(
+        type(numbers), "all_statistics",
+        lambda self, gradients: counts.append(len(gradients)) or usual(self, gradients),
+    )  # fmt: skip
+    graphs = [
+        graph_of_call(session.backward_call, "backward", session.names, steps, session.order, {})
+        for steps in (session.described(), session.steps)
+    ]
+    *parts, whole = counts
+    assert whole > 30
+    assert max(parts) < 10
+    one, other = ([graph.statistics[id] for id in graph.orders] for graph in graphs)
+    assert one == other

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
@@ -39,7 +39,24 @@ def graph_of_call(
     )  # fmt: skip
 
 
-_HELD: Final = 1 << 26
+def described_in_parts(
+    steps: Iterable[Step], driver: Driver, describe: Describe
+) -> DescribedGradients:
+    """Describe the gradients of ``steps``, and hold some of these at a time."""
+    described = DescribedGradients()
+    part: list[Step] = []
+    held = 0
+    for step in steps:
+        part.append(step)
+        held += driver.step_bytes(step)
+        if held > _HELD:
+            described.add(part, describe)
+            part, held = [], 0
+    described.add(part, describe)
+    return described
+
+
+_HELD: Final = 1 << 24
 """Bytes of steps that wait to be described together."""
 _KEPT: Final = 1 << 20
 """Bytes of steps that are kept when their pass is over, as nobody may ever ask for its graph."""

@@ -54,6 +54,8 @@ _ASKING: Final = ("isfinite", "isnan", "isinf")
 _CALM: Final = 1e6
 """A loss so small has no gradient that overflows, as a rule."""
 _MAY_TAKE: Final = 1.15  # as a multiple of what the run takes plainly
+_HISTORY: Final = SMALL_BUDGET // 2
+"""Bytes of the gradients of a call that may be asked why some are 0."""
 RULES: Final[tuple[Rule[Any], ...]] = (*GRAPH_RULES, *RUN_RULES)
 _READ: Final[Sequence[type[Any]]] = [kind for rule in RULES for kind in (*rule.needs, *rule.uses)]
 NEEDED: Final[Sequence[type[Fact]]] = tuple(
@@ -310,7 +312,7 @@ class Watch(Watcher):
         passed: Passed | None = None
         if asks and not call.is_grad:
             session = PassSession.of_call(
-                call, names=look.names, call=number, history_bytes=SMALL_BUDGET
+                call, names=look.names, call=number, history_bytes=_HISTORY
             )
             is_finite, passed = session.host(partial(self._ask, look, session, explains=explains))
             if is_finite:
@@ -353,7 +355,7 @@ class Watch(Watcher):
             return
         with within_fence("the graph of a call"):
             self.facts.graphs[look.facts.index] = graph_of_call(
-                session.backward_call, "both", session.names, session.steps, session.order,
+                session.backward_call, "both", session.names, session.described(), session.order,
                 session.effects,
             )  # fmt: skip
 

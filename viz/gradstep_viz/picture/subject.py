@@ -90,7 +90,12 @@ def graph_of_session(session: Session, view: View) -> Graph:
     from gradstep.debugger.history.observed_pass import graph_of_call
 
     return graph_of_call(
-        session.backward_call, view, session.names, session.steps, session.order, session.effects
+        session.backward_call,
+        view,
+        session.names,
+        session.described(),
+        session.order,
+        session.effects,
     )
 
 

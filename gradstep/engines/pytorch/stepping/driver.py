@@ -72,7 +72,7 @@ from gradstep.guest.collector import collector_paused, collector_slowed
 from gradstep.guest.fence import fenced, is_ours, run_of, tell
 from gradstep.records import LEAF, Extent, Interceptor, Place, Step
 
-RELIEVED: Final = 1 << 26
+RELIEVED: Final = 1 << 24
 """Bytes of gradients at which a pass whose gradients are dropped is relieved of them."""
 _HAS_RUN: Final = "this pass is read-only: it has run"
 _NOT_KEPT: Final = "this pass is read-only: --no-replay lets PyTorch free its graph"

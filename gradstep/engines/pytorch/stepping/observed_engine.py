@@ -58,7 +58,7 @@ from gradstep.records import Interceptor, Port
 
 HOOKS_ONCE_MORE: Final = "hooks of parameters, such as an optimizer's, would be called once more"
 _NODES = "what a node did"
-_FEW = 16  # runs at least, after which a pass may be relieved of them
+_FEW = 4  # runs at least, after which a pass may be relieved of them
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 NodeRun = tuple[Sequence[Any], tuple[Any, ...], float, Any]
