@@ -261,8 +261,11 @@ def carried_out(run: Callable[[], T]) -> T:
     if noted is None:
         return run()
     noted.begun = True
-    with by_program():
+    try:
         result = run()
+    except Exception as error:
+        raised(error)
+        raise
     noted.over, noted.gradients = True, lambda: result
     return result
 

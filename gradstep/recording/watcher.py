@@ -41,6 +41,7 @@ from gradstep.text import plural
 
 T = TypeVar("T")
 _FULL: Final[tuple[Level, ...]] = ("stats", "all")
+_KINDS: Final[tuple[CallKind, ...]] = get_args(CallKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -397,16 +398,16 @@ class Watcher:
         noted for nothing else."""
         in_full = self._flight is not None and self._schedule.full in _FULL
         self._following = {}
-        for kind in get_args(CallKind):
+        for kind in _KINDS:
             if self.counts[kind] or self._schedule.requests is not None:
                 wanted = self._account.wanted(self.counts[kind] + 1, kind)
                 in_full = in_full or wanted.level in _FULL
                 if self._flight is None:
                     self._following[kind] = wanted.level
-        self._is_noted = in_full
-        if engine.tracing is not None:
+        if engine.tracing is not None and (in_full or self._is_noted):
             engine.tracing.note_ops(on=in_full, modules=False)
             engine.tracing.describe_ops(on=in_full and self._schedule.full == "all")
+        self._is_noted = in_full
 
     def _line_of(self, call: BackwardCall) -> Source | None:
         """Return the line that makes a call."""
