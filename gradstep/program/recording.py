@@ -25,8 +25,8 @@ from gradstep.program.process import run_as_main
 from gradstep.program.run import Failure
 from gradstep.program.target import Target, require_file
 from gradstep.recording.facts import Header, Level
+from gradstep.recording.recorder import Flight, Recorder
 from gradstep.recording.schedule import BUDGET, Schedule
-from gradstep.recording.watcher import Flight, Watcher
 from gradstep.recording.writing import MAX_SIZE, FileSink
 from gradstep.text import suggests
 
@@ -59,7 +59,7 @@ class Recording:
         self._max_size, self._sources = max_size, sources
         self._command, self._folder = command, folder
         self._within = ExitStack()
-        self._watcher: Watcher | None = None
+        self._watcher: Recorder | None = None
 
     @property
     def path(self) -> Path:
@@ -98,7 +98,7 @@ class Recording:
         sink = self._sink = FileSink(
             self._path, header, self._max_size, waits=self._flight is not None
         )
-        watcher = self._watcher = Watcher(
+        watcher = self._watcher = Recorder(
             sink, header, self._schedule, self._flight, folder=self._folder, sources=self._sources
         )
         atexit.register(self.close)
@@ -144,7 +144,7 @@ class Recording:
     ) -> None:
         self.close("" if error is None else type(error).__name__)
 
-    def _hear_warnings(self, watcher: Watcher) -> None:
+    def _hear_warnings(self, watcher: Recorder) -> None:
         show = warnings.showwarning
 
         def shown(
@@ -160,7 +160,7 @@ class Recording:
         warnings.showwarning = shown  # type: ignore[assignment]  # by position, as it is called
         self._within.callback(put_back)
 
-    def _hear_termination(self, watcher: Watcher) -> None:
+    def _hear_termination(self, watcher: Recorder) -> None:
         """Have the recording ended when the process is, by SIGTERM, unless the program does so."""
         if current_thread() is not main_thread():
             return

@@ -24,9 +24,9 @@ from gradstep.graph.builder import GraphBuilder
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.program.calls import CallSelector, intercepting
 from gradstep.recording.facts import Header, Level
+from gradstep.recording.recorder import Recorder
 from gradstep.recording.run import MemoryRun, graph_of
 from gradstep.recording.schedule import Schedule
-from gradstep.recording.watcher import Watcher
 from gradstep_tui.commands.diff import session_beside
 from gradstep_tui.errors import Failure
 from tests.viz.runs import run_of
@@ -61,7 +61,7 @@ def record(torch: ModuleType, lines: list[str], level: Level = "all") -> MemoryR
     schedule = Schedule("stats" if level == "leaves" else level, budget=None)
     if level == "leaves":
         schedule = replace(schedule, full="leaves")
-    watcher = Watcher(run, run.header, schedule)
+    watcher = Recorder(run, run.header, schedule)
     with intercepting(
         lambda found: False,
         EVERY,

@@ -28,9 +28,9 @@ from gradstep.program.calls import (
     run_and_keep,
 )
 from gradstep.recording.facts import Header
+from gradstep.recording.recorder import Flight, Recorder
 from gradstep.recording.run import MemoryRun
 from gradstep.recording.schedule import Schedule
-from gradstep.recording.watcher import Flight, Watcher
 from gradstep_tui.commands.fail_on import FailOn
 from gradstep_tui.errors import Failure
 from tests.both import TORCH
@@ -191,7 +191,7 @@ def halting() -> Iterator[None]:
 @contextmanager
 def recorded(flight: Flight | None = None, **schedule: Any) -> Iterator[None]:
     header = Header((), {}, {}, "here", 1, 4, 1.0)
-    watcher = Watcher(MemoryRun(header), header, Schedule(**schedule), flight)
+    watcher = Recorder(MemoryRun(header), header, Schedule(**schedule), flight)
     with intercepting(lambda found: False, EVERY, look=watcher) as calls:
         watcher.counts = calls.counts
         yield
@@ -348,7 +348,7 @@ def test_a_flight_recorder_has_the_call_with_a_nan_in_full(piece: Program, libra
     expected = call()
     header = Header((), {}, {}, "here", 1, 4, 1.0)
     told = MemoryRun(header)
-    watcher = Watcher(told, header, Schedule(), Flight(("nan",)))
+    watcher = Recorder(told, header, Schedule(), Flight(("nan",)))
     with intercepting(lambda found: False, EVERY, look=watcher) as calls:
         watcher.counts = calls.counts
         assert call() == expected

@@ -15,9 +15,9 @@ from gradstep.capturing.sources import with_portable_sources
 from gradstep.graph.model import Graph
 from gradstep.program.calls import InterceptedCall, intercepting, run_and_capture
 from gradstep.recording.reading import FileRun
+from gradstep.recording.recorder import Flight
 from gradstep.recording.run import MemoryRun, Run, graph_of
 from gradstep.recording.schedule import Schedule
-from gradstep.recording.watcher import Flight
 from tests.laws.programs import random_program, run
 from tests.recording.watched import EVERY_CALL, assert_same, assert_same_texts, recording
 

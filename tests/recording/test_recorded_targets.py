@@ -13,8 +13,8 @@ from gradstep.program.process import run_as_main
 from gradstep.program.target import parse_target
 from gradstep.recording import observing
 from gradstep.recording.facts import Level
+from gradstep.recording.recorder import Flight
 from gradstep.recording.schedule import Schedule
-from gradstep.recording.watcher import Flight
 from gradstep_tui.cli import main
 from tests.recording.watched import recording
 

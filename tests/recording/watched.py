@@ -13,9 +13,9 @@ import numpy as np
 from gradstep.contract.events import noting_events
 from gradstep.program.calls import CallSelector, intercepting
 from gradstep.recording.facts import Header
+from gradstep.recording.recorder import Flight, Recorder
 from gradstep.recording.run import MemoryRun, Run, graph_of
 from gradstep.recording.schedule import Schedule
-from gradstep.recording.watcher import Flight, Watcher
 from gradstep.recording.writing import FileSink
 
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
@@ -47,10 +47,10 @@ class Both:
 @contextmanager
 def recording(
     path: Path, schedule: Schedule, flight: Flight | None = None
-) -> Iterator[tuple[MemoryRun, Watcher]]:
+) -> Iterator[tuple[MemoryRun, Recorder]]:
     """Record what runs inside, in memory and to ``path``."""
     memory = MemoryRun(HEADER)
-    watcher = Watcher(Both(memory, FileSink(path, HEADER)), HEADER, schedule, flight)  # type: ignore[arg-type]
+    watcher = Recorder(Both(memory, FileSink(path, HEADER)), HEADER, schedule, flight)  # type: ignore[arg-type]
     try:
         with (
             noting_events(),

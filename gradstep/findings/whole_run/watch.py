@@ -92,8 +92,8 @@ class Watch(Watcher):
         thresholds: Thresholds | None = None,
         more: Sequence[Fact] = (),
     ) -> None:
-        run, header = MemoryRun(Header()), Header()
-        super().__init__(run, header, Schedule(budget=_MAY_TAKE))
+        run = MemoryRun(Header())
+        super().__init__(run, Schedule(budget=_MAY_TAKE))
         self.facts = Facts(run, is_whole=is_whole, given=given)
         self.facts.thresholds = thresholds or self.facts.thresholds
         self.facts[Checks].all, self.facts[Checks].progress = derivatives, progress
@@ -177,7 +177,7 @@ class Watch(Watcher):
     def _line_of(self, call: BackwardCall) -> Source | None:
         return None if call.line is None else Source(*call.line[:2])
 
-    def _look_at(self, look: Look) -> bool:
+    def _look_at(self, look: Look) -> None:
         """Look at a call and, where it is time or its loss is not finite, at its graph."""
         call, last = look.call, self._of_line
         line = self._of_line = call.line, call.is_grad
@@ -195,7 +195,6 @@ class Watch(Watcher):
             fact.before(look)
         if closely:
             self._look_closely(look)
-        return False
 
     def _look_closely(self, look: Look) -> None:
         engine, call, names, facts = look.engine, look.call, look.names, self.facts

@@ -16,8 +16,8 @@ from gradstep.program.target import Target, parse_target
 from gradstep.recording.claiming import place_at
 from gradstep.recording.errors import RecordingError
 from gradstep.recording.reading import FileRun
+from gradstep.recording.recorder import Flight
 from gradstep.recording.schedule import BUDGET
-from gradstep.recording.watcher import Flight
 from gradstep.recording.writing import MAX_SIZE
 from gradstep.text import plural
 from gradstep_tui.command_line import TargetParser
