@@ -18,7 +18,7 @@ from gradstep.capturing.forward import Recorded, add_derived_forward, add_traced
 from gradstep.capturing.gradients import DescribedGradients, HookChanges, add_hooks, describe
 from gradstep.capturing.names import Names, caller_names
 from gradstep.capturing.results import add_results
-from gradstep.capturing.roots import tensors_in
+from gradstep.capturing.roots import tensors_with_graph
 from gradstep.capturing.rounds import rounds_of
 from gradstep.capturing.saved_values import SavedReader
 from gradstep.capturing.statement import statement_of
@@ -26,7 +26,6 @@ from gradstep.contract.lookup import is_tensor
 from gradstep.contract.op_records import OpRecord
 from gradstep.contract.protocol import Engine
 from gradstep.graph.builder import GraphBuilder
-from gradstep.graph.errors import NotInGraph
 from gradstep.graph.model import Cost, Graph, View
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
@@ -84,7 +83,7 @@ def capture(
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
     with collector_paused():
-        tensors, engine = _tensors(roots)
+        tensors, engine = tensors_with_graph(roots)
         ran = steps if isinstance(steps, DescribedGradients) else list(steps)
         if (known_graph := engine.reading.known_graph(tensors, view, ran)) is not None:
             return replace(known_graph, title=title) if title else known_graph
@@ -154,18 +153,6 @@ def _is_traced(reader: SavedReader, nodes: Sequence[GradFn]) -> bool:
     """Return whether every op of the forward pass was recorded."""
     pairs = zip(nodes, reader.records(nodes), strict=True)
     return all(type(record) is OpRecord for node, record in pairs if node.kind != LEAF)
-
-
-def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
-    given, engine = tensors_in(roots)
-    tensors = engine.reading.tensors(given)
-    if any(resolve(tensor.edge)[0] is None for tensor in tensors):
-        raise NotInGraph(
-            "this tensor has no graph: nothing it was computed from requires a gradient; "
-            "set requires_grad=True on a parameter or an input, and check for no_grad() and "
-            "detach()"
-        )
-    return tensors, engine
 
 
 def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from gradstep.contract.lookup import NoEngine, edge_of, engine_of, is_node, is_root
 from gradstep.contract.protocol import Engine
 from gradstep.graph.errors import NotInGraph
+from gradstep.records import Tensor, resolve
 
 
 def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
@@ -30,6 +31,23 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
                 f"{type(tensor).__name__} is not a tensor; pass the tensor that you would call "
                 f"backward() on, or several"
             )
+    return tensors, engine
+
+
+def tensors_with_graph(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
+    """Return ``roots`` as a capture sees them, and their engine.
+
+    Raises:
+        NotInGraph: a root requires no gradient, or is no tensor.
+    """
+    given, engine = tensors_in(roots)
+    tensors = engine.reading.tensors(given)
+    if any(resolve(tensor.edge)[0] is None for tensor in tensors):
+        raise NotInGraph(
+            "this tensor has no graph: nothing it was computed from requires a gradient; "
+            "set requires_grad=True on a parameter or an input, and check for no_grad() and "
+            "detach()"
+        )
     return tensors, engine
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gradstep.capturing import capture
 from gradstep.capturing.names import Names, caller_names
-from gradstep.capturing.roots import tensors_in
+from gradstep.capturing.roots import tensors_with_graph
 from gradstep.contract.lookup import engine_of
 from gradstep.contract.protocol import Engine, Rules
 from gradstep.debugger.pass_session import PassSession
@@ -75,7 +75,7 @@ def check_derivatives(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors, engine = _seen(roots)
+    tensors, engine = tensors_with_graph(roots)
     order, rules = engine.reading.plan(tensors).order, _rules(engine)
     if own and all(rules.rule_line(node) is None for node in order):
         return Listing([])  # nobody needs the graph, which may be large
@@ -102,18 +102,13 @@ def check_node(where: PassSession | Roots, place: str | int) -> NodeCheck:
     if isinstance(where, PassSession):
         plan = Plan(where.graph, where.order, _rules(engine_of(where.roots)))
     else:
-        plan = _planned(*_seen(where), caller_names())
+        plan = _planned(*tensors_with_graph(where), caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
 
 def _check(plan: Plan, index: int) -> NodeCheck:
     return check_rule(plan.rules, plan.order[index], index, plan.graph.address(index))
-
-
-def _seen(roots: Roots) -> tuple[Sequence[Tensor], Engine]:
-    given, engine = tensors_in(roots)
-    return engine.reading.tensors(given), engine
 
 
 def _planned(tensors: Sequence[Tensor], engine: Engine, names: Names | Mapping[str, Any]) -> Plan:
