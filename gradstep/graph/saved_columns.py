@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Any
 
 from gradstep.graph.model import Memory, SavedState, SavedValue, Shape, Source
-
-_COLUMNS: Final = ("names", "shapes", "dtypes", "nbytes", "states", "storages", "memories")
 
 
 class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
@@ -28,8 +26,12 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         self.nbytes: list[int] = []
         self.states: list[SavedState] = []
         self.storages: list[int | None] = []
+        self.lines: list[tuple[Source, ...]] = []
         self.memories: list[Memory | None] = []
-        self.lines: dict[int, tuple[Source, ...]] = {}
+        self._columns: tuple[list[Any], ...] = (  # in the order of the fields of a value
+            self.names, self.shapes, self.dtypes, self.nbytes, self.states, self.storages,
+            self.lines, self.memories,
+        )  # fmt: skip
         self._first: dict[int, int] = {}
 
     @classmethod
@@ -58,8 +60,6 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         at = len(self.nodes)
         if not at or self.nodes[-1] != node:
             self._first[node] = at
-        if lines:
-            self.lines[at] = lines
         self.nodes.append(node)
         self.names.append(name)
         self.shapes.append(shape)
@@ -67,6 +67,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         self.nbytes.append(nbytes)
         self.states.append(state)
         self.storages.append(storage)
+        self.lines.append(lines)
         self.memories.append(memory)
 
     def first(self, node: int) -> int:
@@ -83,51 +84,29 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
             stop += 1
         return range(start, stop)
 
-    def described(
-        self, at: int
-    ) -> tuple[str, Shape | None, str, int, SavedState, tuple[Source, ...]]:
-        """Return what :meth:`value` does, without storage and memory."""
-        return (
-            self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
-            self.lines.get(at, ()),
-        )  # fmt: skip
-
     def value(self, at: int) -> SavedValue:
         """Return the value at place ``at``."""
-        return SavedValue(
-            self.names[at], self.shapes[at], self.dtypes[at], self.nbytes[at], self.states[at],
-            self.storages[at], self.lines.get(at, ()), self.memories[at],
-        )  # fmt: skip
+        return SavedValue(*[column[at] for column in self._columns])
 
     def part(self, new_ids: Mapping[int, int]) -> SavedColumns:
         """Return the values of some nodes, which go by ``new_ids``, in the order of these."""
         part = SavedColumns()
-        nodes, last = self.nodes, len(self.nodes)
         chosen: list[int] = []
         for old, new in new_ids.items():
-            if (at := self._first.get(old)) is not None:
+            if places := self.places(old):
                 part._first[new] = len(chosen)
-                while at < last and nodes[at] == old:
-                    part.nodes.append(new)
-                    chosen.append(at)
-                    at += 1
-        for name in _COLUMNS:
-            column = getattr(self, name)
-            getattr(part, name).extend(column[at] for at in chosen)
-        if self.lines:
-            lines = ((new, self.lines.get(at)) for new, at in enumerate(chosen))
-            part.lines = {new: sources for new, sources in lines if sources}
+                part.nodes += [new] * len(places)
+                chosen += places
+        for column, of_part in zip(self._columns, part._columns, strict=True):
+            of_part += [column[at] for at in chosen]
         return part
 
     def with_lines(self, named: Callable[[Source], Source]) -> SavedColumns:
         """Return the same values, whose lines ``named`` has named anew."""
-        if not self.lines:
+        if not any(self.lines):
             return self
-        columns = SavedColumns()
-        for node, values in self.items():
-            columns[node] = tuple(
-                value._replace(lines=tuple(map(named, value.lines))) for value in values
-            )
+        columns = self.part({node: node for node in self})
+        columns.lines[:] = [tuple(map(named, lines)) for lines in columns.lines]
         return columns
 
     def __setitem__(self, node: int, values: tuple[SavedValue, ...]) -> None:

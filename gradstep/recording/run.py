@@ -286,11 +286,11 @@ def quick_key(graph: Graph) -> int:
         graph.scopes, graph.shapes, graph.dtypes, details, graph.formulas, graph.edge_kinds,
         graph.edge_sources, graph.edge_targets, graph.edge_output_nrs, graph.edge_input_nrs,
         graph.edge_shapes, graph.edge_dtypes, saved.nodes, saved.names, saved.shapes, saved.dtypes,
-        saved.nbytes, saved.states, saved.storages, saved.memories,
+        saved.nbytes, saved.states, saved.storages, saved.lines, saved.memories,
     ]  # fmt: skip
     entries: list[Mapping[Any, Any]] = [
         graph.stems, graph.variables, graph.sources, graph.rounds, graph.orders, graph.pairs,
-        graph.modules, graph.edge_labels, graph.edge_nbytes, saved.lines,
+        graph.modules, graph.edge_labels, graph.edge_nbytes,
     ]  # fmt: skip
     columns += [entry.items() for entry in entries]
     return hash(tuple(map(tuple, columns)))

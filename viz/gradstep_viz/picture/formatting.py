@@ -248,7 +248,7 @@ def changed_values(saved: SavedColumns) -> dict[int, str]:
     if "changed" in saved.states:
         for at, state in enumerate(saved.states):
             if state == "changed":
-                text = f"{saved.names[at]} {saved_state(state, saved.lines.get(at, ()))}"
+                text = f"{saved.names[at]} {saved_state(state, saved.lines[at])}"
                 texts.setdefault(saved.nodes[at], text)
     return texts
 
@@ -305,7 +305,7 @@ class SavedText(NamedTuple):
         at = self.of_edge.get(edge)
         if at is None or self.saved.states[at] == "kept":
             return ""
-        return saved_state(self.saved.states[at], self.saved.lines.get(at, ()))
+        return saved_state(self.saved.states[at], self.saved.lines[at])
 
     def label(self, edge: int, *, whole: bool = False) -> str:
         """Write name and bytes of a saved value, and its state if it is not simply kept; ``whole``

@@ -36,7 +36,13 @@ def node_tooltip(graph: Graph, saved: SavedColumns, id: int, address: str) -> st
     if graph.costs and (took := cost(graph, id)):
         facts.append(f"took {took}")
     if id in saved:
-        facts += [_saved_text(*saved.described(at)) for at in saved.places(id)]
+        facts += [
+            _saved_text(
+                saved.names[at], saved.shapes[at], saved.dtypes[at], saved.nbytes[at],
+                saved.states[at], saved.lines[at],
+            )
+            for at in saved.places(id)
+        ]  # fmt: skip
     if id in graph.undefined:
         facts.append("gradient undefined")
     if stats := graph.statistics.get(id):
