@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from threading import Lock
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, TypeVar
 
+T = TypeVar("T")
 Body = dict[str, Any]
 """A JSON object; https://microsoft.github.io/debug-adapter-protocol/specification has them all."""
 
@@ -133,15 +134,8 @@ def arguments_of(request: Body) -> Body:
 
 
 def object_in(body: Body, name: str) -> Body:
-    """Return a JSON object, an empty one where it is missing.
-
-    Raises:
-        Refused: it is something else.
-    """
-    value = body.get(name) or {}
-    if not isinstance(value, dict):
-        raise Refused(f"'{name}' is not a JSON object")
-    return value
+    """Return a JSON object, an empty one where it is missing; as :func:`text_in`."""
+    return _given(body, name, dict, "a JSON object", None) if body.get(name) else {}
 
 
 def text_in(body: Body, name: str, default: str | None = None) -> str:
@@ -150,31 +144,27 @@ def text_in(body: Body, name: str, default: str | None = None) -> str:
     Raises:
         Refused: it is missing, or something else.
     """
-    value = body.get(name)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, str):
-        raise Refused(f"'{name}' is {'missing' if value is None else 'not a text'}")
-    return value
+    return _given(body, name, str, "a text", default)
 
 
 def number_in(body: Body, name: str, default: int | None = None) -> int:
     """Return an integer; as :func:`text_in`."""
-    value = body.get(name)
-    if value is None and default is not None:
-        return default
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise Refused(f"'{name}' is {'missing' if value is None else 'not an integer'}")
-    return value
+    return _given(body, name, int, "an integer", default)
 
 
 def list_in(body: Body, name: str, kind: type) -> list[Any]:
-    """Return a list of ``kind``, which may be missing.
+    """Return a list of ``kind``, which may be missing; as :func:`text_in`."""
+    called = f"a list of {'texts' if kind is str else 'objects'}"
+    values = _given(body, name, list, called, None) if body.get(name) else []
+    if not all(isinstance(entry, kind) for entry in values):
+        raise Refused(f"'{name}' is not {called}")
+    return values
 
-    Raises:
-        Refused: it is something else.
-    """
-    value = body.get(name) or []
-    if not isinstance(value, list) or not all(isinstance(entry, kind) for entry in value):
-        raise Refused(f"'{name}' is not a list of {'texts' if kind is str else 'objects'}")
+
+def _given(body: Body, name: str, kind: type[T], called: str, default: T | None) -> T:
+    value = body.get(name)
+    if value is None and default is not None:
+        return default
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise Refused(f"'{name}' is {'missing' if value is None else f'not {called}'}")
     return value
