@@ -157,24 +157,13 @@ def bytes_of(array: NDArray[Any]) -> bytes:
     return plain.tobytes()
 
 
-STORED: Final = frozenset(
-    f"{order}{kind}{size}"
-    for order, kind, sizes in [
-        ("<", "f", (2, 4, 8)), ("<", "c", (8, 16)), ("<", "i", (2, 4, 8)), ("<", "u", (2, 4, 8)),
-        ("|", "i", (1,)), ("|", "u", (1,)), ("|", "b", (1,)),
-    ]
-    for size in sizes
-)  # fmt: skip
-"""The dtypes that an array is stored as."""
-
-
 def array_of(data: bytes | bytearray, stored: Any, shape: Any) -> NDArray[np.generic]:
     """Return an array of its bytes; its memory is its own.
 
     Raises:
         ValueError: bytes, shape and dtype do not go together.
     """
-    if stored not in STORED:
+    dtype = np.dtype(typed(str, stored))
+    if dtype.kind not in "biufc":
         raise ValueError(f"no array is stored as {stored!r}")
-    sizes = shape_of(shape) or ()
-    return np.frombuffer(bytearray(data), np.dtype(stored)).reshape(sizes)
+    return np.frombuffer(bytearray(data), dtype).reshape(shape_of(shape) or ())
