@@ -6,28 +6,38 @@ import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import repeat
-from typing import Any, Final, get_type_hints
+from typing import Any, Final, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradstep.graph.bounded_json import parsed
-from gradstep.graph.model import HookChange
+from gradstep.graph.model import HookChange, Shape
 from gradstep.graph.statistics import Statistics
 from gradstep.graph.statistics_table import StatisticsTable
-from gradstep.graph.typed_json import reader, typed
+from gradstep.graph.typed_json import reader
 from gradstep.recording.facts import Flow, Values
 from gradstep.recording.rows import (
     DESCRIBED,
     Row,
     number_row,
-    shape_of,
     shape_row,
     statistics_row,
 )
 
 CHUNK: Final = 1 << 24
 """Bytes of a tensor in one row."""
+
+
+class TensorRow(NamedTuple):
+    """A tensor that flowed in a call, as a row: its number, its description, and the dtype that its
+    elements are stored as, None where they are not."""
+
+    tensor: int
+    shape: Shape | None
+    dtype: str
+    statistics: Statistics | None
+    stored: str | None
 
 
 def packed(value: object) -> bytes:
@@ -136,14 +146,12 @@ def tensor_rows(index: int, values: Values) -> list[Row]:
     return list(rows)
 
 
-def values_of(rows: Sequence[Row], arrays: Any) -> Values:
+def values_of(rows: Sequence[TensorRow], arrays: Any) -> Values:
     """Return the values of rows of ``tensors``, in the order of their numbers."""
-    if [row[1] for row in rows] != [*range(len(rows))]:
+    if [row.tensor for row in rows] != [*range(len(rows))]:
         raise ValueError("tensors of a call are missing")
-    statistics_of = reader(Statistics | None)
-    table = StatisticsTable.of([statistics_of(row[4:11]) for row in rows])
-    shapes = [shape_of(row[2]) for row in rows]
-    return Values(table, shapes, [typed(str, row[3]) for row in rows], arrays)
+    table = StatisticsTable.of([row.statistics for row in rows])
+    return Values(table, [row.shape for row in rows], [row.dtype for row in rows], arrays)
 
 
 def dtype_text(dtype: np.dtype[Any]) -> str:
@@ -157,13 +165,13 @@ def bytes_of(array: NDArray[Any]) -> bytes:
     return plain.tobytes()
 
 
-def array_of(data: bytes | bytearray, stored: Any, shape: Any) -> NDArray[np.generic]:
+def array_of(data: bytearray, stored: str, shape: Shape | None) -> NDArray[np.generic]:
     """Return an array of its bytes; its memory is its own.
 
     Raises:
         ValueError: bytes, shape and dtype do not go together.
     """
-    dtype = np.dtype(typed(str, stored))
+    dtype = np.dtype(stored)
     if dtype.kind not in "biufc":
         raise ValueError(f"no array is stored as {stored!r}")
-    return np.frombuffer(bytearray(data), dtype).reshape(shape_of(shape) or ())
+    return np.frombuffer(data, dtype).reshape(shape or ())

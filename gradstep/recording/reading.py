@@ -328,12 +328,12 @@ class FileRun:
 
     @collector_paused()
     def _flow(self, index: int, facts: bytes, graph: Graph, steps: bool) -> Flow:
-        query = "SELECT * FROM tensors WHERE call = ? ORDER BY tensor"
-        rows = [*self._rows(query, index, held=_TENSOR)]
+        which = "WHERE call = ? ORDER BY tensor"
+        rows = [*self._read(schema.TENSORS, which, index, held=_TENSOR)]
 
         def array(number: int, /) -> NDArray[np.generic] | None:
             with self._reading():
-                return self._array(rows[number])
+                return self._array(index, rows[number])
 
         values = encoding.values_of(rows, array)
         nodes = self._places("node", index, len(graph), len(values))
@@ -353,17 +353,16 @@ class FileRun:
             places[place] = tensor
         return places
 
-    def _array(self, row: Row) -> NDArray[np.generic] | None:
-        index, tensor, shape, _, *_, stored = row
-        if stored is None:
+    def _array(self, index: int, row: encoding.TensorRow) -> NDArray[np.generic] | None:
+        if row.stored is None:
             return None
         query = "SELECT data FROM chunks WHERE call = ? AND tensor = ? ORDER BY chunk"
         data = bytearray()
-        for (chunk,) in self._rows(query, index, tensor):
+        for (chunk,) in self._rows(query, index, row.tensor):
             data += chunk
             if len(data) > self._most:
                 raise ValueError("a tensor is longer than the file")
-        return encoding.array_of(data, stored, shape)
+        return encoding.array_of(data, row.stored, row.shape)
 
     @property
     def files(self) -> Sequence[str]:

@@ -118,14 +118,6 @@ def _cells_of(kind: Any) -> Cells:
     return Cells((f"{{}} {sql}",), number_row, reader(kind))
 
 
-def columns_of(called: str, kind: Any) -> list[str]:
-    """Return what declares the columns of a field of a kind; a description has one for each of its
-    numbers."""
-    columns = _cells_of(kind).columns
-    prefix = f"{called}_" if called and len(columns) == len(DESCRIBED) else called
-    return [column.format(prefix) for column in columns]
-
-
 class Table(Generic[R]):
     """A table whose columns are the fields of a record; those of its ``key`` that are none stand
     before them.
@@ -156,8 +148,9 @@ class Table(Generic[R]):
         declared = [f"{word} INTEGER NOT NULL" for word in key if word not in own]
         self._fields: list[tuple[int | slice, Callable[[Any], Any] | None, Read]] = []
         for field, kind in hints.items():
-            start, cells = len(declared), _cells_of(kind)
-            declared += columns_of(names.get(field, field), kind)
+            start, cells, called = len(declared), _cells_of(kind), names.get(field, field)
+            prefix = f"{called}_" if called and len(cells.columns) == len(DESCRIBED) else called
+            declared += [column.format(prefix) for column in cells.columns]
             is_single = len(cells.columns) == 1
             place = start if is_single else slice(start, len(declared))
             self._fields.append((place, cells.put, cells.take))

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from gradstep.graph.statistics import Statistics
+from gradstep.recording.encoding import TensorRow
 from gradstep.recording.event_rows import EventRow
 from gradstep.recording.facts import CallFacts, Leaf, LeafFacts, Warned
-from gradstep.recording.rows import Table, columns_of
+from gradstep.recording.rows import Table
 
 APPLICATION_ID: Final = 0x67737265  # "gsre"
 VERSION: Final = 3
@@ -24,6 +24,7 @@ LEAF_CALLS: Final = Table(
     "leaf_calls", LeafFacts, ("call", "leaf"), names={"after": "", "after_checksum": "checksum"}
 )
 WARNINGS: Final = Table("warnings", Warned, ("warning",))
+TENSORS: Final = Table("tensors", TensorRow, ("call", "tensor"), names={"statistics": ""})
 EVENTS: Final = Table("events", EventRow, ("event",))
 """What versions before 3 lack."""
 TABLES: Final = f"""\
@@ -41,9 +42,7 @@ CREATE TABLE nodes (structure INTEGER NOT NULL, node INTEGER NOT NULL, half TEXT
 {CALLS.create};
 {LEAF_CALLS.create};
 CREATE TABLE flows (call INTEGER PRIMARY KEY, facts BLOB NOT NULL);
-CREATE TABLE tensors (call INTEGER NOT NULL, tensor INTEGER NOT NULL, shape TEXT,
-  dtype TEXT NOT NULL, {", ".join(columns_of("", Statistics | None))}, stored TEXT,
-  PRIMARY KEY (call, tensor)) WITHOUT ROWID;
+{TENSORS.create};
 CREATE TABLE chunks (call INTEGER NOT NULL, tensor INTEGER NOT NULL, chunk INTEGER NOT NULL,
   data BLOB NOT NULL, PRIMARY KEY (call, tensor, chunk));
 CREATE TABLE node_tensors (call INTEGER NOT NULL, node INTEGER NOT NULL, tensor INTEGER NOT NULL,
