@@ -25,13 +25,11 @@ class Stops:
     Lines are known by the files of a graph, so they are placed when a pass begins: :meth:`place`.
     """
 
-    def __init__(self, first_line: int = 1) -> None:
+    def __init__(self) -> None:
         self.breakpoints = Breakpoints()
-        self.first_line = first_line  # as the editor counts
+        self.first_line = 1  # as the editor counts
         self._files: list[str] = []
-        self._lines: dict[
-            str, list[int]
-        ] = {}  # the breakpoints in each file, as the editor names it
+        self._lines: dict[str, list[int]] = {}  # breakpoints by files, as the editor names these
         self._numbers: dict[str, list[int]] = {}
         self._verified: dict[int, bool] = {}
 

@@ -19,11 +19,12 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
+from gradstep.engines.recorded import RecordedCall
 from gradstep.findings.report import report_on_recording
 from gradstep.graph.statistics import statistics
-from gradstep.recording import writing
+from gradstep.recording import encoding, writing
 from gradstep.recording.errors import RecordingError
-from gradstep.recording.facts import CallFacts, Leaf, LeafFacts
+from gradstep.recording.facts import CallFacts, Leaf, LeafFacts, StepFacts
 from gradstep.recording.reading import FileRun
 from gradstep.recording.run import graph_of
 from gradstep.recording.schedule import Schedule
@@ -312,6 +313,26 @@ def test_a_recording_that_is_wrong_somewhere_says_so(
     database.close()
     with pytest.raises(RecordingError, match=said):
         read_all(path)
+
+
+@pytest.mark.parametrize("number", [-2, 10**6])
+@pytest.mark.parametrize("field", ["hooked", "captured", "deliveries"])
+def test_a_step_that_names_no_tensor_of_its_call_is_refused(
+    field: str, number: int, sample: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "run.gsr"
+    shutil.copyfile(sample, path)
+    with sqlite3.connect(path) as database:
+        (index, packed), *_ = database.execute("SELECT call, facts FROM flows")
+        facts = encoding.unpacked(packed, 10**6)
+        place = StepFacts._fields.index(field)
+        step = next(step for step in facts["steps"] if step[place] or field == "captured")
+        step[place] = [[0, 0, 0, number, -1, -1]] if field == "deliveries" else [number]
+        changed = encoding.packed(facts)
+        database.execute("UPDATE flows SET facts = ? WHERE call = ?", [changed, index])
+    database.close()
+    with FileRun(path) as run, pytest.raises(RecordingError, match="leads nowhere"):
+        RecordedCall(run, index)
 
 
 def fuzzed(data: bytes, rng: random.Random) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -52,9 +52,9 @@ class Breakpoints:
     and ``passing`` counts the calls that go by without a stop.
     """
 
-    def __init__(self, points: Iterable[Breakpoint] = ()) -> None:
-        self._points = list(points)
-        self._last_number = max((point.number for point in self._points), default=0)
+    def __init__(self) -> None:
+        self._points: list[Breakpoint] = []
+        self._last_number = 0
         self._conditions: dict[str, Expression] = {}
         self._complained: set[int] = set()
         self._graph: Graph | None = None

@@ -59,11 +59,11 @@ def of_statistics(stats: Statistics) -> str:
     return ", ".join([f"rms {format_number(stats.rms)}", ends, *counts])
 
 
-def headline(value: Value | None, nothing: str = "undefined") -> str:
+def headline(value: Value | None) -> str:
     """Return a tensor in a sentence that goes on: what is wrong with it, or :func:`summary`."""
     if value is not None and value.statistics.trouble:
         return _of_part(value, format_statistics(value.statistics))
-    return summary(value, nothing)
+    return summary(value)
 
 
 def described(value: Value | None, nothing: str = "undefined") -> list[str]:

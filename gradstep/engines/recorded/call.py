@@ -326,7 +326,7 @@ class RecordedCall:
         return nodes
 
     def _require_whole(self) -> None:
-        """See that all numbers are those of nodes and values."""
+        """See that all numbers in steps are those of nodes and values."""
         steps, nodes, values = self._flow.steps, len(self.order), len(self._flow.values)
         if [step.index for step in steps] != list(range(nodes)):
             raise ValueError(f"it has {nodes} nodes, and steps of others")
@@ -337,10 +337,8 @@ class RecordedCall:
                 *(number for delivery in step.deliveries for number in delivery[3:]),
             ]  # fmt: skip
             targets = [delivery.target for delivery in step.deliveries]
-            if max(numbers, default=NONE) >= values or max(targets, default=NONE) >= nodes:
+            if not _are_below(values, numbers) or not _are_below(nodes, targets):
                 raise IndexError(f"step {step.index} leads nowhere")
-        if max((*self._flow.nodes.values(), *self._flow.edges.values()), default=NONE) >= values:
-            raise IndexError("a value is missing")
 
     def _link(self) -> list[_Entry]:
         """Connect the nodes; returns where the seeds enter."""
@@ -381,12 +379,9 @@ class RecordedCall:
         """Return the shape of what arrives at each input of ``node``."""
         given = self.values(self.facts(node.index).incoming)
         known = {nr: None if value is None else value.shape for nr, value in enumerate(given)}
-        graph = self.drawn
-        known.update({graph.edge_input_nrs[id]: graph.edge_shapes[id] for id in self._into(node)})
+        graph, edges = self.drawn, self._edges_into.get(node.index, ())
+        known.update({graph.edge_input_nrs[id]: graph.edge_shapes[id] for id in edges})
         return [known.get(nr) for nr in range(max(known, default=-1) + 1)]
-
-    def _into(self, node: RecordedNode) -> Sequence[int]:
-        return self._edges_into.get(node.index, ())
 
     @cached_property
     def _edges_into(self) -> dict[int, list[int]]:
@@ -548,6 +543,11 @@ class RecordedCall:
         sources = {source for kind, source, nr in columns if kind == "value" and nr}
         pairs = (graph.pairs.get(node.index) for node in self.order if node.output_count > 1)
         return sources | {pair for pair in pairs if pair is not None}
+
+
+def _are_below(count: int, numbers: Sequence[int]) -> bool:
+    """Return whether numbers are places among ``count``, or NONE."""
+    return min(numbers, default=NONE) >= NONE and max(numbers, default=NONE) < count
 
 
 def names_of(call: RecordedCall) -> Names:
