@@ -17,7 +17,7 @@ from gradstep.records import CallKind
 
 FIRST: Final = 5
 """Calls of a run that are kept in full, whatever follows."""
-DESCRIBED: Final = 64
+DESCRIBED: Final = 32
 """Calls of a run whose leaves are described, whatever follows."""
 IN_A_ROW: Final = 4
 """Calls in a row whose leaves are described, from then on: what a step does shows in two."""

@@ -100,11 +100,12 @@ def test_leaves_are_described_in_rows_up_to_the_end_of_a_run() -> None:
         described += [number] if account.wanted_leaves() == "leaves" else []
         account.spent(account.wanted_leaves(), 1.0)
         account.ran(0.1)  # there is never time for it
-    assert described[:64] == [*range(1, 65)]
+    assert described[:32] == [*range(1, 33)]
+    assert 33 not in described
     assert described[-1] > 4000 - 4000 // 7
     rows = [number for number in described if number - 1 not in described]
     assert all({start + 1, start + 2, start + 3} <= {*described} for start in rows[1:-1])
-    assert len(described) < 64 + 4 * 36
+    assert len(described) < 32 + 4 * 36
 
 
 def test_what_happened_in_calls_that_nobody_described_is_none_of_the_next_one() -> None:
