@@ -100,7 +100,12 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
         libraries.discard("numpy")  # of the core's gradients; beside tensors it is no library
     if len(libraries) > 1:
         raise MixedEngines
-    library = libraries.pop() if libraries else _in_use()
+    return _readable(libraries.pop() if libraries else _in_use())
+
+
+@lru_cache(maxsize=8)  # asked for several times at each call; an error is not remembered
+def _readable(library: str) -> Engine:
+    """Return the engine of a library, if that can be read."""
     if library == "torch" and (problem := unreadable()):
         raise UnreadablePyTorch(problem)
     return engine_for(library)
