@@ -4,40 +4,30 @@ kept once for all that share one, or numbers in one column."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
 
 from gradstep.graph.columns import Ints, SmallInts, int_column
 
 T = TypeVar("T")
-D = TypeVar("D")
 
 
 class Entries(Mapping[int, T], Generic[T]):
-    """Entries of some ids, each found when somebody asks for it."""
+    """Entries of some ids, each found when somebody asks for it, by ``get``: an error for each that
+    is not there takes longest."""
 
-    def _find(self, id: int) -> T | None:
-        """Return an entry, None where there is none."""
+    def get(self, id: int, default: Any = None, /) -> Any:
         raise NotImplementedError
 
     def __getitem__(self, id: int) -> T:
-        if (entry := self._find(id)) is None:
+        entry: T | None = self.get(id)
+        if entry is None:
             raise KeyError(id)
         return entry
 
-    @overload
-    def get(self, id: int, default: None = None, /) -> T | None: ...
-
-    @overload
-    def get(self, id: int, default: T | D, /) -> T | D: ...
-
-    def get(self, id: int, default: Any = None, /) -> Any:  # an error for each takes longest
-        entry = self._find(id)
-        return default if entry is None else entry
-
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, int) and self._find(id) is not None
+        return isinstance(id, int) and self.get(id) is not None
 
 
 class LazyEntries(Entries[T]):
@@ -61,10 +51,10 @@ class LazyEntries(Entries[T]):
     def __setitem__(self, id: int, entry: T) -> None:
         self._set[id] = entry
 
-    def _find(self, id: int) -> T | None:
+    def get(self, id: int, default: Any = None, /) -> Any:
         if not 0 <= id < self._length:
-            return self._set.get(id)
-        return self._make(id) or None
+            return self._set.get(id, default)
+        return self._make(id) or default
 
     def __iter__(self) -> Iterator[int]:
         yield from (id for id in range(self._length) if self._make(id))
@@ -119,11 +109,7 @@ class NumberedEntries(Entries[T]):
         self.pad(id + 1)
         self._numbers[id] = self._number(entry)
 
-    def _find(self, id: int) -> T | None:
-        number = self._numbers[id] if 0 <= id < len(self._numbers) else -1
-        return None if number < 0 else self._entry(number)
-
-    def get(self, id: int, default: Any = None, /) -> Any:  # asked for every node of a million
+    def get(self, id: int, default: Any = None, /) -> Any:
         numbers = self._numbers
         number = numbers[id] if 0 <= id < len(numbers) else -1
         return default if number < 0 else self._entry(number)
