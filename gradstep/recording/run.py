@@ -28,6 +28,7 @@ from gradstep.recording.facts import (
     Training,
     Warned,
 )
+from gradstep.text import listed
 
 
 class Run(Protocol):
@@ -415,11 +416,6 @@ class MemoryRun:
 def no_such_call(run: Run, index: int) -> NotRecorded:
     """Return the error that says which calls there are."""
     known = run.indices
-    there = (
-        f"1 to {known[-1]}"
-        if len(known) and len(known) == known[-1]
-        else ", ".join(
-            map(str, [*known[:10], *(["..."] if len(known) > 11 else []), *known[10:][-1:]])
-        )
-    )
+    is_row = len(known) > 1 and known[-1] - known[0] == len(known) - 1
+    there = f"{known[0]} to {known[-1]}" if is_row else listed([*map(str, known)], 10, ", ")
     return NotRecorded(f"call {index} was not recorded; there are {there or 'none'}")

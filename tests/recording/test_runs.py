@@ -44,6 +44,12 @@ def test_a_run_says_which_calls_there_are() -> None:
     with pytest.raises(NotRecorded, match="there are 1, 2, 5"):
         run.call(3)
     assert [index for index, _ in run.over_calls(0)] == [1, 2, 5]
+    for first in (1, 981):  # the newest ones, as a flight recorder keeps them
+        newest = MemoryRun(Header())
+        for index in range(first, first + 20):
+            newest.add_ended(call(index), (), None)
+        with pytest.raises(NotRecorded, match=f"there are {first} to {first + 19}$"):
+            newest.call(5000)
     with pytest.raises(NotRecorded, match="only the loss and the leaves were recorded"):
         graph_of(run, 5)
 
