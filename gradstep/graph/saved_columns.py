@@ -28,7 +28,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
         self.storages: list[int | None] = []
         self.lines: list[tuple[Source, ...]] = []
         self.memories: list[Memory | None] = []
-        self._columns: tuple[list[Any], ...] = (  # in the order of the fields of a value
+        self.columns: tuple[list[Any], ...] = (  # in the order of the fields of a value
             self.names, self.shapes, self.dtypes, self.nbytes, self.states, self.storages,
             self.lines, self.memories,
         )  # fmt: skip
@@ -86,7 +86,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
 
     def value(self, at: int) -> SavedValue:
         """Return the value at place ``at``."""
-        return SavedValue(*[column[at] for column in self._columns])
+        return SavedValue(*[column[at] for column in self.columns])
 
     def part(self, new_ids: Mapping[int, int]) -> SavedColumns:
         """Return the values of some nodes, which go by ``new_ids``, in the order of these."""
@@ -97,7 +97,7 @@ class SavedColumns(Mapping[int, tuple[SavedValue, ...]]):
                 part._first[new] = len(chosen)
                 part.nodes += [new] * len(places)
                 chosen += places
-        for column, of_part in zip(self._columns, part._columns, strict=True):
+        for column, of_part in zip(self.columns, part.columns, strict=True):
             of_part += [column[at] for at in chosen]
         return part
 

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 
 import autograd_core as torch
@@ -15,11 +16,13 @@ from gradstep.capturing.names import Names
 from gradstep.contract.lookup import engine_of
 from gradstep.findings.facts.history import histories, lines_of
 from gradstep.graph.builder import GraphBuilder
+from gradstep.graph.model import Call, Graph, SavedValue, Source
 from gradstep.graph.serialize import from_json, to_json
+from gradstep.graph.statistics import statistics
 from gradstep.recording.errors import NotRecorded
 from gradstep.recording.facts import CallFacts, Header, Leaf, LeafFacts
 from gradstep.recording.leaves import LeafWatch
-from gradstep.recording.run import MemoryRun, graph_of
+from gradstep.recording.run import MemoryRun, graph_of, quick_key, structure_of
 from gradstep.recording.schedule import Account, Schedule
 from tests.recording.watched import recording
 
@@ -29,6 +32,38 @@ def test_the_stem_of_a_node_survives_a_file() -> None:
     build.node("op", "backward", "ConvolutionBackward0", stem="conv_transpose")
     graph = build.graph()
     assert from_json(to_json(graph)).address(0) == graph.address(0) == "conv_transpose:1"
+
+
+def test_graphs_of_another_document_have_another_quick_key() -> None:
+    def graph(change: str = "") -> Graph:
+        build = GraphBuilder("loss")
+        leaf = build.node("parameter", "forward", "w", variable="w", shape=(2,), dtype="float32")
+        op = build.node("op", "forward", "mul", shape=(2,), source=Source("train.py", 3))
+        node = build.node("op", "backward", "MulBackward0", order=0)
+        build.edge("value", leaf, op, shape=(2,), nbytes=8)
+        build.pair(op, node)
+        build.saved[node] = (SavedValue("self", (2,), "float32", 8, storage=0),)
+        match change:
+            case "cut":
+                build.cuts[leaf] = "detach()"
+            case "result":
+                build.results[op] = "y"
+            case "call":
+                build.calls.append(Call("net", 1))
+                build.call_of[op] = 0
+            case "module":
+                build.module_details["net"] = "stride 2"
+            case "saved":
+                build.saved[op] = (SavedValue("other"),)
+            case "flow":
+                build.statistics[op] = statistics(np.ones(2))
+                build.details[node] = "0 + 1"
+        return build.graph()
+
+    known = {quick_key(graph(each)) for each in ("", "cut", "result", "call", "module", "saved")}
+    assert len(known) == 6
+    assert quick_key(graph("flow")) == quick_key(graph()) in known
+    assert structure_of(graph("flow")) == structure_of(graph())
 
 
 def call(index: int) -> CallFacts:
