@@ -299,11 +299,12 @@ class TorchDriver(BasicDriver):
         """Return at most what the gradients of nodes that have run take."""
         runs = self._engine.runs
         try:
-            sizes: list[int] = [
-                g.nbytes
-                for index in range(start, stop) if index in runs
-                for g in runs[index][0] if g is not None and type(g) is not ref
-            ]  # fmt: skip
+            with unobserved():  # a mode of the program's sees what a nested tensor is asked
+                sizes: list[int] = [
+                    g.nbytes
+                    for index in range(start, stop) if index in runs
+                    for g in runs[index][0] if g is not None and type(g) is not ref
+                ]  # fmt: skip
             return sum(sizes) + STEP_BYTES * (stop - start)
         except (RuntimeError, NotImplementedError):  # one has no memory of its own, or in parts
             return sys.maxsize
