@@ -37,6 +37,22 @@ def collector_slowed(objects: int = 0) -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
+SLOWED: Final = 20
+"""Objects that are made for an op, beside the one or two of the program's own."""
+
+
+@contextmanager
+def collector_slowed_by_ops() -> Iterator[None]:
+    """Within it, records of ops do not count as the program's objects, for which it would be
+    stopped ever again."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(SLOWED * thresholds[0], *thresholds[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)
+
+
 def give_back_memory() -> None:
     """Have the C library give freed memory back to the system, where it can be asked to: tensors
     that are freed between others leave holes, which glibc keeps."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import numpy as np
@@ -217,3 +218,11 @@ def test_tensors_without_a_graph_leave_no_trace_of_cuts() -> None:
     with trace():
         assert x.detach().record is None
         assert torch.tensor(x.numpy()).record is None
+
+
+@pytest.mark.parametrize("values", [True, "core", False])
+def test_records_do_not_count_as_objects_of_the_program(values: Any) -> None:
+    before = gc.get_threshold()
+    with tracing(values=values):
+        assert gc.get_threshold() == ((20 if values else 1) * before[0], *before[1:])
+    assert gc.get_threshold() == before

@@ -119,6 +119,9 @@ class Call(NamedTuple):
 
 Copies = tuple[Copy | None, ...]
 _FEW: Final = 1000
+_SMALL: Final = 1 << 14
+"""Bytes that are copied in less time than it takes to look whether something is about to change
+them."""
 LIBRARIES: Final = ("aten", "prim", "prims")
 """Namespaces of ops that are PyTorch's own."""
 
@@ -190,7 +193,8 @@ class Inputs:
 
     def copy_of(self, tensor: torch.Tensor) -> Copy | None:
         """Return the copy that was made of ``tensor``, None where there is none."""
-        copy: Copy | None = self._copies.get(tensor, lambda: None)()
+        reference = self._copies.get(tensor)
+        copy: Copy | None = None if reference is None else reference()
         return copy
 
     def _call(
@@ -225,8 +229,8 @@ class Inputs:
             return known
         if nbytes_of(tensor) > self.budget.limit:
             return None
-        # others than ops may write what they did not make
-        shares = not self.budget.reruns and tensor.grad_fn is not None
+        # others than ops may write what they did not make; what is small is copied at once
+        shares = not self.budget.reruns and tensor.nbytes > _SMALL and tensor.grad_fn is not None
         copy = Copy(tensor, self.budget, shares=shares)
         self._copies[tensor] = ref(copy)
         if shares:

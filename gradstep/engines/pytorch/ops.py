@@ -70,6 +70,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
 from gradstep.graph.model import Source
+from gradstep.guest.collector import SLOWED
 from gradstep.guest.fence import fenced
 
 _LIFT: Final = torch.ops.aten.lift_fresh.default
@@ -78,8 +79,6 @@ _MOST_CHOSEN: Final = 1 << 16
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
-SLOWED: Final = 20
-"""Objects that are made for an op, beside the one or two of the program's own."""
 _LIFE: Final = "gradstep: record"  # beside a node, as long as that lives
 
 
@@ -416,12 +415,15 @@ class Ops(DispatchMode):
                 record.cut = Cut(WITHOUT_GRAPH, source, leaves)
                 self._made[result] = record, 0
 
-    def keep_while_alive(self, result: Any, start: int) -> None:
-        """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
-        than these."""
+    def keep_while_alive(self, result: Any, start: int, stop: int) -> None:
+        """Keep the records of the nodes that made ``result``, from number ``start`` to before
+        ``stop``, no longer than these."""
         made: dict[Any, int] = {}
         with unobserved():
             waiting = [tensor.grad_fn for tensor in tensors_in(result)]
+            is_one = stop == start + 1 and len(waiting) == 1 and waiting[0] is not None
+            if is_one and sequence_nr_of(waiting[0]) == start:
+                made[waiting.pop()] = start  # as nearly always: none of them lies behind it
             while waiting:
                 node = waiting.pop()
                 if node is None or node in made or hasattr(node, "variable"):

@@ -467,7 +467,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                 if function in _DROPOUTS:
                     self._origins.dropped(before, after)
                 if sees_ops:
-                    ops.keep_while_alive(result, before)
+                    ops.keep_while_alive(result, before, after)
                 elif function in _WITH_CONSTANTS and after == before + 1:
                     self._origins.give(before, args)
                 caller = sys._getframe(1)

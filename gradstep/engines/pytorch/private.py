@@ -628,20 +628,27 @@ class _Hooks(dict[Any, Any]):
     __slots__ = ("__weakref__", "gradstep")
 
 
-@contextmanager
-def _registering_by(register: Callable[[Any, Any], tuple[Any, Any]]) -> Iterator[None]:
+_plainly: Final = staticmethod(_registering)
+
+
+class _registering_by:
     """Within it, a hook of a node that this thread adds gets into its table, None where there is
-    none yet, by ``register``, which returns the table, and what is the handle."""
-    thread = get_ident()
+    none yet, by ``register``, which returns the table, and what is the handle; no generator, which
+    takes as long to enter as a small op."""
 
-    def add(table: Any, hook: Any) -> tuple[Any, Any]:
-        return (register if get_ident() == thread else _registering)(table, hook)
+    __slots__ = ("_register", "_thread")
 
-    _mixin._register_hook = staticmethod(add)
-    try:
-        yield
-    finally:
-        _mixin._register_hook = staticmethod(_registering)
+    def __init__(self, register: Callable[[Any, Any], tuple[Any, Any]]) -> None:
+        self._register, self._thread = register, get_ident()
+
+    def __enter__(self) -> None:
+        _mixin._register_hook = staticmethod(self._add)
+
+    def __exit__(self, *error: object) -> None:
+        _mixin._register_hook = _plainly
+
+    def _add(self, table: Any, hook: Any) -> tuple[Any, Any]:
+        return (self._register if get_ident() == self._thread else _registering)(table, hook)
 
 
 def kept_beside(nodes: Iterable[Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -42,6 +43,7 @@ from gradstep.findings.rules.run.derivatives import Checks
 from gradstep.findings.source_lines import calls_of
 from gradstep.findings.thresholds import Thresholds
 from gradstep.graph.model import Source
+from gradstep.guest.collector import collector_slowed
 from gradstep.guest.fence import carried_out, tell, variables_in, within_fence
 from gradstep.recording.facts import Header, LeafFacts
 from gradstep.recording.look import Look
@@ -194,7 +196,8 @@ class Watch(Watcher):
         for fact in self._before:
             fact.before(look)
         if closely:
-            self._look_closely(look)
+            with collector_slowed():  # it would look through a large graph ever again
+                self._look_closely(look)
 
     def _look_closely(self, look: Look) -> None:
         engine, call, names, facts = look.engine, look.call, look.names, self.facts
@@ -290,7 +293,8 @@ class Watch(Watcher):
 
     def _carry_out(self, look: Look) -> bool | Gradients:
         try:
-            return self._ask_and_carry_out(look)
+            with collector_slowed() if look.order else nullcontext():
+                return self._ask_and_carry_out(look)
         except BaseException:
             self._keep_leaves(look)
             raise

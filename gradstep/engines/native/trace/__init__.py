@@ -55,6 +55,7 @@ from gradstep.engines.native.trace.inputs import InputRecorder
 from gradstep.engines.native.trace.origins import leaf_record, origin, refer, scalar_statistics
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import statistics
+from gradstep.guest.collector import collector_slowed_by_ops
 from gradstep.guest.fence import fenced, not_shown
 
 _FORWARD: Final = "an op of the forward pass"
@@ -413,7 +414,7 @@ def tracing(
     """Record each op of the core that runs inside; see :func:`gradstep.trace`."""
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget, defers=defers)
-    with _noting_hooks():
+    with _noting_hooks(), collector_slowed_by_ops() if values else nullcontext():
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
