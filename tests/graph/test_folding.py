@@ -29,7 +29,7 @@ from gradstep.graph.errors import UnknownAddress
 from gradstep.graph.folding import Folding, fold, neighbourhood, part_between
 from gradstep.graph.folding.periods import periodic_stretches
 from gradstep.graph.folding.totals import saved_bytes, saved_bytes_by, totals
-from gradstep.graph.model import Graph, Half, SavedValue, Source, View
+from gradstep.graph.model import Call, Graph, Half, SavedValue, Source, View
 from gradstep.graph.serialize import from_json, to_json
 from gradstep.graph.statistics import statistics
 from tests.viz import sample_graphs
@@ -565,6 +565,19 @@ def test_a_neighbourhood_has_the_partners_and_what_is_near() -> None:
     assert totals(near)[:2] == (3, 0)
     assert totals(fold(near)) == totals(near)
     assert from_json(to_json(near)) == near
+
+
+def test_a_part_says_of_a_node_what_the_graph_says() -> None:
+    build = GraphBuilder()
+    build.calls += [Call("net", 1), Call("net", 2)]
+    for name in ("a", "b", "c"):
+        id = build.node("constant", "forward", name)
+        build.cuts[id], build.results[id] = f"cut of {name}", f"result of {name}"
+        build.call_of[id] = id % 2
+    part = neighbourhood(build.graph(), [2], 0)
+    assert (part.names, part.cuts, part.results) == (["c"], {0: "cut of c"}, {0: "result of c"})
+    assert part.call_of == {0: 0}
+    assert from_json(to_json(part)) == part
 
 
 def test_a_path_has_only_what_lies_between() -> None:

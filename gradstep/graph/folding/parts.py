@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from gradstep.graph.columns import int_column
 from gradstep.graph.folding.totals import totals
@@ -76,19 +76,10 @@ def _with_partners(graph: Graph, ids: Iterable[int]) -> set[int]:
     return chosen | {graph.pairs[id] for id in chosen if id in graph.pairs}
 
 
-# fmt: off
-_OF_EACH_NODE = (
-    "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
-)
-_OF_SOME_NODES = (
-    "stems", "variables", "sources", "rounds", "orders", "statistics", "groups", "costs", "results",
-    "hooks", "marks", "others",
-)
-_OF_EACH_EDGE = ("edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes")
-_OF_SOME_EDGES = (
-    "edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks", "edge_others",
-)
-# fmt: on
+_KINDS = {name: (get_origin(kind), *get_args(kind)) for name, kind in get_type_hints(Graph).items()}
+_OF_EACH = [name for name, (kind, *_) in _KINDS.items() if kind is Sequence and name != "calls"]
+_OF_SOME = [name for name, kind in _KINDS.items() if kind[:2] == (Mapping, int) and name != "saved"]
+"""The columns that have an entry for each, or for some, of the nodes, or of the edges."""
 
 
 def _chosen(graph: Graph, chosen: set[int], which: str) -> Graph:
@@ -111,35 +102,26 @@ def subgraph(
     edge_number = {id: index for index, id in enumerate(edges)}
 
     columns: dict[str, Any] = {}
-    for chosen_ids, whole in ((ids, _OF_EACH_NODE), (edges, _OF_EACH_EDGE)):
-        for name in whole:
-            column = getattr(graph, name)
-            chosen = [column[id] for id in chosen_ids]
-            columns[name] = int_column(chosen) if isinstance(column, array) else chosen
-    for numbers, sparse in ((number, _OF_SOME_NODES), (edge_number, _OF_SOME_EDGES)):
-        for name in sparse:
-            column = getattr(graph, name)
-            none = isinstance(column, dict) and not column
-            known = () if none else numbers.items()
-            columns[name] = {new: column[old] for old, new in known if old in column}
-    return replace(
-        graph,
-        **columns,
-        saved=SavedColumns.of(graph.saved).part(number),
-        pairs={
-            new: number[pair]
-            for old, new in number.items()
-            if (pair := graph.pairs.get(old)) is not None and pair in number
-        },
-        undefined=frozenset(new for old, new in number.items() if old in graph.undefined),
-        edge_sources=int_column([number[graph.edge_sources[id]] for id in edges]),
-        edge_targets=int_column([number[graph.edge_targets[id]] for id in edges]),
-        edge_undefined=frozenset(
+    for name in _OF_EACH:
+        column = getattr(graph, name)
+        chosen = [column[id] for id in (edges if name.startswith("edge_") else ids)]
+        columns[name] = int_column(chosen) if isinstance(column, array) else chosen
+    for name in _OF_SOME:
+        column = getattr(graph, name)
+        numbers = edge_number if name.startswith("edge_") else number
+        known = () if isinstance(column, dict) and not column else numbers.items()
+        columns[name] = {new: entry for old, new in known if (entry := column.get(old)) is not None}
+    columns |= {
+        "saved": SavedColumns.of(graph.saved).part(number),
+        "pairs": {new: number[old] for new, old in columns["pairs"].items() if old in number},
+        "undefined": frozenset(new for old, new in number.items() if old in graph.undefined),
+        "edge_sources": int_column([number[id] for id in columns["edge_sources"]]),
+        "edge_targets": int_column([number[id] for id in columns["edge_targets"]]),
+        "edge_undefined": frozenset(
             new for old, new in edge_number.items() if old in graph.edge_undefined
         ),
-        unfolded=None,
-        part=_part(graph, which, total),
-    )
+    }
+    return replace(graph, **columns, unfolded=None, part=_part(graph, which, total))
 
 
 def _part(graph: Graph, which: str, whole: Totals | None) -> Part:
