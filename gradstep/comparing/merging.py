@@ -120,24 +120,10 @@ def _in_order(other: Graph, partners: Ints) -> list[tuple[int, int]]:
 
 def _add(build: GraphBuilder, graph: Graph, id: int, *, ordered: bool = True) -> int:
     """Add a node; one that is not ``ordered`` has its order among the nodes of another graph."""
-    node = graph.node(id)
-    new = build.node(
-        node.kind, node.half, node.name, variable=node.variable, stem=graph.stems.get(id, ""),
-        scope=node.scope, count=graph.counts[id], shape=node.shape, dtype=node.dtype,
-        detail=node.detail, formula=node.formula, source=node.source,
-        order=node.order if ordered else None, saved=node.saved,
-        statistics=node.statistics, undefined=node.undefined,
-    )  # fmt: skip
-    if node.rounds:
-        build.rounds[new] = node.rounds
-    if ordered and id in graph.call_of:  # calls of the other graph have other numbers
-        build.call_of[new] = graph.call_of[id]
-    if id in graph.cuts:
-        build.cuts[new] = graph.cuts[id]
-    if id in graph.results:
-        build.results[new] = graph.results[id]
-    if node.hooks:
-        build.hooks[new] = node.hooks
+    new = build.copy(graph, id, **({} if ordered else {"order": None}))
+    for name in ("rounds", "cuts", "results", "hooks", "call_of"):
+        if id in (known := getattr(graph, name)) and (ordered or name != "call_of"):
+            getattr(build, name)[new] = known[id]  # calls of the other graph have other numbers
     return new
 
 

@@ -172,6 +172,19 @@ class GraphBuilder:
             self.groups[id] = group
         return id
 
+    def copy(self, graph: Graph, id: int, **changed: Any) -> int:
+        """Add what :meth:`node` takes of a node of ``graph``, but for what is ``changed``."""
+        own = {
+            "kind": graph.kinds[id], "half": graph.halves[id], "name": graph.names[id],
+            "variable": graph.variables.get(id, ""), "stem": graph.stems.get(id, ""),
+            "scope": graph.scopes[id], "count": graph.counts[id], "shape": graph.shapes[id],
+            "dtype": graph.dtypes[id], "detail": graph.details[id], "formula": graph.formulas[id],
+            "source": graph.sources.get(id), "order": graph.orders.get(id),
+            "saved": graph.saved.get(id, ()), "statistics": graph.statistics.get(id),
+            "undefined": id in graph.undefined, "group": graph.groups.get(id),
+        }  # fmt: skip
+        return self.node(**{**own, **changed})
+
     def ops(
         self,
         half: Half,

@@ -144,7 +144,7 @@ def _add_nodes(
     for id in sorted([*alone, *groups]):
         number, half = int(places.item[id]), graph.halves[id]
         if number < 0:
-            new_ids[id] = _copy(build, graph, id, None, graph.statistics.get(id))
+            new_ids[id] = build.copy(graph, id)
         elif id in groups:
             boxes[number, int(half == "backward")] = _add_group(
                 build, graph, places, number, half, groups[id]
@@ -152,7 +152,9 @@ def _add_nodes(
         else:
             chain = _chain(graph, places, number, id)
             worst = _worst(graph, id, [id] if chain is None else chain.members, places)
-            boxes[number, int(half == "backward")] = _copy(build, graph, id, chain, worst)
+            boxes[number, int(half == "backward")] = build.copy(
+                graph, id, statistics=worst, group=chain or graph.groups.get(id)
+            )
     return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
 
 
@@ -164,30 +166,6 @@ def _add_pairs(build: GraphBuilder, columns: FoldingColumns, places: Places, new
     first_half, length = (one >= 0) & (one < other), len(build.kinds)
     for code in np.unique(one[first_half] * length + other[first_half]).tolist():
         build.pair(*divmod(code, length))
-
-
-def _copy(
-    build: GraphBuilder, graph: Graph, id: int, group: Group | None, stats: Statistics | None
-) -> int:
-    return build.node(
-        graph.kinds[id],
-        graph.halves[id],
-        graph.names[id],
-        variable=graph.variables.get(id, ""),
-        stem=graph.stems.get(id, ""),
-        scope=graph.scopes[id],
-        count=graph.counts[id],
-        shape=graph.shapes[id],
-        dtype=graph.dtypes[id],
-        detail=graph.details[id],
-        formula=graph.formulas[id],
-        source=graph.sources.get(id),
-        order=graph.orders.get(id),
-        saved=graph.saved.get(id, ()),
-        statistics=stats,
-        undefined=id in graph.undefined,
-        group=group or graph.groups.get(id),
-    )
 
 
 def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None:
