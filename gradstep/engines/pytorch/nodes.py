@@ -75,7 +75,10 @@ class Freed:
     def __call__(self, nothing: object) -> Any:
         error = RuntimeError(self._words)
         error.gradstep_note = note_of_freed(self.line)  # type: ignore[attr-defined]
-        raise error
+        try:
+            raise error
+        finally:
+            del error  # this frame would keep it, and what its traceback holds
 
 
 def note_of_freed(line: Source | None) -> str:
