@@ -321,7 +321,7 @@ class Stepping(Protocol):
     """Passes that are gone through node by node."""
 
     @property
-    def deferred_driver(self) -> Callable[[EngineCall], Callable[[], Driver] | None] | None:
+    def told_later(self) -> Callable[[EngineCall], Callable[[], Driver] | None] | None:
         """Carries out a call of which somebody may want to know later; returns what makes a driver
         whose Steps tell of it as it was then, whatever the program has done since, or None, and
         nothing is done. None where this library knows nothing quicker than its driver."""

@@ -2,15 +2,15 @@
 
 Who looks at a call asks for the lowest level that answers the question:
 
-=========  ============================  ==================================
-level      by                            what tells of the call
-=========  ============================  ==================================
-plain      ``Running.run``               nothing
-watched    ``Running.carry_out``         a :class:`Ran`, before it returns
-kept       ``Stepping.deferred_driver``  a driver, at any time
-described  ``Stepping.driver``           its Steps, when the pass is over
-halting    the same, with ``halting``    each Step, before the next node
-=========  ============================  ==================================
+==========  ========================  ================================
+level       by                        what tells of the call
+==========  ========================  ================================
+plain       ``Running.run``           nothing
+watched     ``Running.carry_out``     a :class:`Ran`, before it returns
+told later  ``Stepping.told_later``   a driver, at any time
+described   ``Stepping.driver``       its Steps, when the pass is over
+halting     the same, ``halting``     each Step, before the next node
+==========  ========================  ================================
 
 ``docs/contributing/calls.rst`` says what each does to the program.
 """

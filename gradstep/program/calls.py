@@ -478,8 +478,8 @@ def run_and_keep(
     engine = engine_of_call(call)
     names.memory_owners = memory_owners(engine.reading, names.modules.values())  # these may change
     measured = engine.profiling.measuring() if engine.profiling else None
-    deferred = stepping_of(call).deferred_driver if measured is None else None
-    if deferred is not None and (told := deferred(call)) is not None:
+    told_later = stepping_of(call).told_later if measured is None else None
+    if told_later is not None and (told := told_later(call)) is not None:
         names.settle()
         return partial(_graph_of, told, call, names, view), True
     with collector_slowed(_KEPT):

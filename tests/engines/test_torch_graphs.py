@@ -216,7 +216,7 @@ with trace():
     x = torch.ones(3, requires_grad=True)
     y = x.exp()
     HOOK
-    told = PYTORCH.stepping.deferred_driver(PYTORCH.running.call(y.sum(), None, None, False))
+    told = PYTORCH.stepping.told_later(PYTORCH.running.call(y.sum(), None, None, False))
 print(told is None, x.grad is None)
 """
 

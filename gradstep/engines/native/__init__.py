@@ -196,7 +196,7 @@ class NativeRunning:
 class NativeStepping:
     """Its passes, node by node."""
 
-    deferred_driver = None
+    told_later = None
 
     def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through

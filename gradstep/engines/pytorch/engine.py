@@ -262,7 +262,7 @@ class TorchStepping:
     """Passes of PyTorch, node by node."""
 
     driver = TorchDriver
-    deferred_driver = staticmethod(told_later)
+    told_later = staticmethod(told_later)
 
     def seeds(self, call: TorchCall) -> Sequence[Any]:
         return call.seeds

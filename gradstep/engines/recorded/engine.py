@@ -117,7 +117,7 @@ class RecordedNumbers:
 class RecordedStepping:
     """Recorded calls, node by node."""
 
-    deferred_driver = None
+    told_later = None
 
     def driver(
         self, call: RecordedCall, *, halting: bool = False, keep: bool = True
