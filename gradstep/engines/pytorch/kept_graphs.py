@@ -75,6 +75,8 @@ def _free(node: Any, kept: Iterable[Any], freed: Freed) -> bool:
     for raw in kept:
         hook = unpack_hook(raw)
         if hook is None:
+            if getattr(raw, "data", raw) is None:  # an error takes as long as all the others
+                continue
             try:
                 raw.register_hooks(id, freed)  # which keeps nothing of a value, and is no frame
             except RuntimeError as error:
