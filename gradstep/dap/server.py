@@ -14,7 +14,6 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from threading import Condition, Event, Thread
 from time import sleep
-from types import TracebackType
 from typing import Final, Literal
 
 from gradstep.console.session import Session
@@ -252,10 +251,7 @@ class Progress:
     def __enter__(self) -> None:
         self._thread.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:  # fmt: skip
+    def __exit__(self, *error: object) -> None:
         self._over.set()
         self._thread.join()
 

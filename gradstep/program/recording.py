@@ -12,7 +12,6 @@ import warnings
 from contextlib import ExitStack
 from pathlib import Path
 from threading import current_thread, main_thread
-from types import TracebackType
 from typing import Any, Self, get_args
 
 from gradstep.contract.events import noting_events
@@ -136,12 +135,7 @@ class Recording:
         self._start(lines=True)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         self.close("" if error is None else type(error).__name__)
 
     def _hear_warnings(self, watcher: Recorder) -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, suppress
 from functools import partial, wraps
 from inspect import iscoroutinefunction
 from pathlib import Path
-from types import FunctionType, TracebackType
+from types import FunctionType
 from typing import Any, Final, Self, TypeVar, cast
 
 from gradstep.capturing.names import Names, caller_names
@@ -138,12 +138,7 @@ class Run:
         self.enter(modes=True)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         try:
             if error is not None and self._depth == 1:
                 self._error, self._refused = error, findings_of(error)
