@@ -37,20 +37,33 @@ def collector_slowed(objects: int = 0) -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
-SLOWED: Final = 20
-"""Objects that are made for an op, beside the one or two of the program's own."""
+_BY_OPS: Final = 20 * 700
+"""Objects after which garbage is looked for where ops are recorded: for each, about 20 are made
+beside the one or two of the program's own, and Python looks after 700."""
+
+
+def slow_by_ops() -> Callable[[], None]:
+    """Have records of ops not count as the program's objects, for which it would be stopped ever
+    again; returns what puts back the thresholds, where nobody has set others since."""
+    before = first, *others = gc.get_threshold()
+    slowed = (first and max(first, _BY_OPS), *others)  # 0 has it look for none
+    gc.set_threshold(*slowed)
+
+    def put_back() -> None:
+        if gc.get_threshold() == slowed:
+            gc.set_threshold(*before)
+
+    return put_back
 
 
 @contextmanager
 def collector_slowed_by_ops() -> Iterator[None]:
-    """Within it, records of ops do not count as the program's objects, for which it would be
-    stopped ever again."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(SLOWED * thresholds[0], *thresholds[1:])
+    """Within it, garbage is looked for as :func:`slow_by_ops` says."""
+    put_back = slow_by_ops()
     try:
         yield
     finally:
-        gc.set_threshold(*thresholds)
+        put_back()
 
 
 def give_back_memory() -> None:

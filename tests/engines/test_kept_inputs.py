@@ -14,6 +14,7 @@ from gradstep import trace
 from gradstep.contract.budget import Budget
 from gradstep.engines.native.trace import tracing
 from gradstep.findings.checking import check_derivatives as check
+from gradstep.guest.collector import collector_slowed_by_ops
 
 
 def kept(t: Any) -> list[Any]:
@@ -220,9 +221,34 @@ def test_tensors_without_a_graph_leave_no_trace_of_cuts() -> None:
         assert torch.tensor(x.numpy()).record is None
 
 
-@pytest.mark.parametrize("values", [True, "core", False])
-def test_records_do_not_count_as_objects_of_the_program(values: Any) -> None:
+@pytest.mark.parametrize(
+    ("values", "first", "slowed"),
+    [
+        (True, 700, 14_000),
+        ("core", 700, 14_000),
+        (False, 700, 700),
+        (True, 0, 0),
+        (True, 10**5, 10**5),
+    ],
+)
+def test_records_do_not_count_as_objects_of_the_program(
+    values: Any, first: int, slowed: int
+) -> None:
     before = gc.get_threshold()
-    with tracing(values=values):
-        assert gc.get_threshold() == ((20 if values else 1) * before[0], *before[1:])
+    gc.set_threshold(first, *before[1:])
+    try:
+        with tracing(values=values), tracing(values=values):  # not slowed twice
+            assert gc.get_threshold() == (slowed, *before[1:])
+        assert gc.get_threshold() == (first, *before[1:])
+    finally:
+        gc.set_threshold(*before)
+
+
+def test_traces_that_end_in_another_order_leave_the_collector_as_it_was() -> None:
+    before = gc.get_threshold()
+    one, other = collector_slowed_by_ops(), collector_slowed_by_ops()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    other.__exit__(None, None, None)
     assert gc.get_threshold() == before

@@ -6,7 +6,6 @@ op is made just before, so it has the number that was given out last.
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -70,7 +69,7 @@ from gradstep.engines.pytorch.tensors import (
 )
 from gradstep.engines.pytorch.unwritten import MAKES, Unwritten
 from gradstep.graph.model import Source
-from gradstep.guest.collector import SLOWED
+from gradstep.guest.collector import slow_by_ops
 from gradstep.guest.fence import fenced
 
 _LIFT: Final = torch.ops.aten.lift_fresh.default
@@ -123,13 +122,11 @@ class Ops(DispatchMode):
 
     def __enter__(self) -> Ops:
         super().__enter__()
-        # records of ops count as the program's objects, for which it would be stopped ever again
-        self._thresholds = gc.get_threshold()
-        gc.set_threshold(SLOWED * self._thresholds[0], *self._thresholds[1:])
+        self._put_back = slow_by_ops()
         return self
 
     def __exit__(self, *error: object) -> None:
-        gc.set_threshold(*self._thresholds)
+        self._put_back()
         super().__exit__(*error)
 
     @contextmanager
