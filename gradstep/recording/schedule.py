@@ -29,7 +29,7 @@ optimizers that are followed, and the way from the program to whoever watches.""
 LARGE: Final = 1000
 """Nodes of a graph beyond which also of the first calls only those are kept in full whose number is
 a power of two: one of them takes as long as many plain ones."""
-BUDGET: Final = 1.3
+BUDGET: Final = 1.1
 """What a run may take that is recorded, as a multiple of what it takes otherwise."""
 
 
