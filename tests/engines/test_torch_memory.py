@@ -108,6 +108,16 @@ def test_what_the_program_gives_is_copied_at_once(reruns: bool) -> None:
         assert bool(origins.ops.inputs.of(y.grad_fn._sequence_nr())) == reruns
 
 
+def test_a_trace_of_the_program_keeps_what_its_ops_ran_on() -> None:
+    w = torch.ones(10_000, requires_grad=True)
+    with noting(values=True, budget=Budget(1 << 20, reruns=False)) as origins:
+        before = w * 2
+        with noting(values=True):
+            inside = before.exp()
+        kept = [len(origins.ops.inputs.of(y.grad_fn._sequence_nr())) for y in (before, inside)]
+    assert kept == [0, 1]
+
+
 def test_a_table_forgets_tensors_that_are_gone() -> None:
     table, first, saved = TensorTable(), torch.ones(2), torch.ones(2, requires_grad=True) * 2
     for tensor in (first, saved):

@@ -29,7 +29,10 @@ def noting(
     ``values``, also every op, what it was given and what came out; copies of the former take
     ``budget``."""
     outer = current.get()
+    copies = budget or Budget(BUDGET)
     if outer is not None and outer.noting and (outer.ops is not None or not values):
+        if values and copies.reruns:
+            outer.ops.inputs.budget.reruns = True  # from now on
         yield outer
         return
     origins = Origins()
@@ -56,7 +59,7 @@ def noting(
                 enter("calls of backward()", backward_passed_over(mode))
                 enter("calls of custom Functions", noting_functions(origins.function))
             if values:
-                enter("values", _ops_noted(origins, budget or Budget(BUDGET)))
+                enter("values", _ops_noted(origins, copies))
         if lines or values:
             enter("code that PyTorch traces", stepping_aside(origins, watched))
         origins.first_handle = RemovableHandle.next_id
