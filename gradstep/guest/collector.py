@@ -83,22 +83,22 @@ class FreedMemory:
 
     def give_back(self) -> None:
         """Give it back, if it is much."""
-        if _held_memory() > self._least + _MUCH:
+        if (held_memory() or 0) > self._least + _MUCH:
             give_back_memory()
-            self._least = _held_memory()
+            self._least = held_memory() or 0
 
 
 _OPEN: Final = open  # which the program may replace
 _MUCH: Final = 1 << 26  # bytes for which it is worth to ask the C library
 
 
-def _held_memory() -> int:
-    """Return the bytes of memory that the process holds, 0 where the system does not tell."""
+def held_memory() -> int | None:
+    """Return the bytes of memory that the process holds, None where the system does not tell."""
     try:
         with _OPEN("/proc/self/statm", "rb") as file:
             return int(file.read().split()[1]) * PAGESIZE
-    except OSError:
-        return 0
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 @cache

@@ -26,6 +26,7 @@ from gradstep.contract.lookup import engine_of, numbers_of, running_of
 from gradstep.contract.protocol import Engine
 from gradstep.graph.model import Source
 from gradstep.graph.statistics import Statistics, Trouble
+from gradstep.guest.collector import held_memory
 from gradstep.guest.fence import carried_out, within_fence
 from gradstep.recording.facts import CallFacts, Header, LeafFacts, Level, Warned
 from gradstep.recording.look import Look
@@ -200,7 +201,7 @@ class Recorder(Watcher):
         facts, memory = look.facts, None
         if facts.level != "call":
             memory = running_of(look.call).memory(look.engine.reading.user_tensor(root))
-            memory = _resident() if memory is None else memory
+            memory = held_memory() if memory is None else memory
         facts = facts._replace(loss=look.loss, memory=memory, is_troubled=bool(troubles))
         if observed is None:
             return Told(facts, leaves, None, troubles)
@@ -313,15 +314,3 @@ def _ran_inside(call: BackwardCall, _: object) -> bool | Gradients:
     """Let a pass run inside another one, which nobody describes."""
     gradients = running_of(call).run(call)
     return gradients if call.is_grad else True
-
-
-def _resident() -> int | None:
-    """Return the bytes of memory that the process has, None where the system does not tell."""
-    try:
-        with open("/proc/self/statm", "rb") as told:
-            return int(told.read().split()[1]) * _PAGE
-    except (OSError, ValueError, IndexError):
-        return None
-
-
-_PAGE: Final[int] = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
