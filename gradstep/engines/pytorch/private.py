@@ -409,6 +409,8 @@ def uncompiled(function: _F) -> _F:
 def _set_strategy(code: CodeType, whole: bool) -> bool:
     frames = _find("_C._dynamo.eval_frame")
     if not hasattr(frames, "set_code_exec_strategy"):  # PyTorch is older
+        if not whole and hasattr(frames, "skip_code"):
+            frames.skip_code(code)
         return False
     skip, default = frames._FrameAction.SKIP, frames._FrameAction.DEFAULT
     strategy = frames._FrameExecStrategy(skip, skip if whole else default)
