@@ -72,6 +72,12 @@ for work in (nan, twice, hook, twice, inside):
     run()
     tell("alive:", [name for name, ref in watched if ref() is not None])
 """
+NUMBERS: Final = """
+for _ in range(3):
+    numbers = [x0.sin().grad_fn._sequence_nr(), (x1 * x2).grad_fn._sequence_nr()]
+    (x0.exp() * x1).sum().backward()
+    tell(numbers, x0.cos().grad_fn._sequence_nr())
+"""
 GOES_ON: Final = """
 def told(name, *values):
     for y in values: attempt(lambda: tell(name, y.grad_fn._saved_result is None))
@@ -308,6 +314,11 @@ for n in range(3):
             RAISES,
             [CHECK, CHECK_ALL, WHY, FILM, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
             id="values of a pass that raised die with the error",
+        ),
+        pytest.param(
+            NUMBERS,
+            [CHECK, CHECK_ALL, WHY, FILM, RENDER, RECORD, FLIGHT, FAIL_ON, FAIL_ON_LARGE, DEBUG],
+            id="nodes have the numbers that they have plainly",
         ),
         pytest.param(
             GOES_ON,

@@ -27,6 +27,7 @@ from gradstep.engines.pytorch.private import (
     shows_packed,
     skip_code,
     top_saved_tensor_hooks,
+    uncounted,
     unobserved,
     unpack_hook,
 )
@@ -155,4 +156,6 @@ def _words() -> str:
     raise AssertionError("PyTorch frees graphs")
 
 
-_WORDS: Final = _words()  # asked before calls are intercepted: this is none of the program's
+_WORDS: Final = uncounted(
+    _words
+)  # asked before calls are intercepted: this is none of the program's

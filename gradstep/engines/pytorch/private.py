@@ -14,7 +14,7 @@ from functools import lru_cache, partial, wraps
 from itertools import repeat
 from math import nan
 from operator import attrgetter
-from threading import get_ident
+from threading import Thread, get_ident
 from types import CodeType, MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
@@ -31,6 +31,7 @@ from gradstep.guest.fence import CannotObserve
 TensorBase: Final[Any] = torch.Tensor.__base__
 """The methods of C, where the program puts nothing."""
 Unhook = Callable[[], None]
+T = TypeVar("T")
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -149,13 +150,24 @@ def _find(path: str) -> Any:
     return value
 
 
+def uncounted(make: Callable[[], T]) -> T:
+    """Return what ``make`` makes, in a thread of its own: each thread numbers its nodes, and those
+    of the program begin with 0."""
+    made: list[T] = []
+    thread = Thread(target=lambda: made.append(make()))
+    thread.start()
+    thread.join()
+    return made[0]
+
+
 def _has_older(name: PrivateName) -> bool:
     return name.older != "" and _find(name.older) is not None
 
 
 def missing() -> list[PrivateName]:
     """Return the names that this version of PyTorch does not have."""
-    node = TensorBase.exp(functions.zeros((), device="cpu", requires_grad=True)).grad_fn
+    leaf = functions.zeros((), device="cpu", requires_grad=True)
+    node = uncounted(lambda: TensorBase.exp(leaf).grad_fn)
     return [
         *(name for name in NAMES if _find(name.path) is None and not _has_older(name)),
         *(name for name in NODE_ATTRIBUTES if not hasattr(node, name.path)),
@@ -575,7 +587,7 @@ def _find_layout() -> Layout | None:
     return find_layout(saved, leaf._cdata, TensorBase.untyped_storage(leaf)._cdata)
 
 
-_layout: Final = None if hasattr(_SAVED, "unpack_hook") else _find_layout()
+_layout: Final = None if hasattr(_SAVED, "unpack_hook") else uncounted(_find_layout)
 
 
 def _unpack_hook() -> Callable[[Any], Any]:

@@ -20,6 +20,7 @@ from gradstep.engines.pytorch.private import (
     hooks_around,
     node_behind,
     sequence_nr_of,
+    uncounted,
     unobserved,
 )
 
@@ -31,7 +32,7 @@ def _of_leaves() -> type:
         return type(node_behind(leaf))
 
 
-_ACCUMULATES: Final = _of_leaves()
+_ACCUMULATES: Final = uncounted(_of_leaves)
 
 
 class Walked:
