@@ -89,7 +89,7 @@ class Program(NamedTuple):
 
 
 COMMANDS = {
-    "attached": ["render", "--call", "1000000", "-o", "out.svg"],
+    "render --call 1000000": ["render", "--call", "1000000", "-o", "out.svg"],
     "check": ["check"],
     "check --call 301": ["check", "--call", "301"],
     "record": ["record", "-o", "run.gsr"],
@@ -98,7 +98,7 @@ COMMANDS = {
     "debug --break '2.weight if nan'": [
         "debug", "--batch", "--break", "2.weight if nan", "--ex", "continue",
     ],
-    "the same, in all calls": [
+    "debug --break '2.weight if nan', continue --calls": [
         "debug", "--batch", "--break", "2.weight if nan", "--ex", "continue --calls",
     ],
     "debug": ["debug", "--batch", "--ex", "continue"],
@@ -106,8 +106,9 @@ COMMANDS = {
     "render --call last": ["render", "--call", "last", "-o", "out.svg"],
 }  # fmt: skip
 WATCHING = (
-    "attached", "check", "record", "debug --fail-on nan,inf", "debug --fail-on 'rms > 1e9'",
-    "debug --break '2.weight if nan'", "the same, in all calls", "render --call last",
+    "render --call 1000000", "check", "record", "debug --fail-on nan,inf",
+    "debug --fail-on 'rms > 1e9'", "debug --break '2.weight if nan'",
+    "debug --break '2.weight if nan', continue --calls", "render --call last",
 )  # fmt: skip
 STEPS = {
     f"{name}": Program(LOOP, {"library": library, "width": w, "depth": d, "steps": n}, WATCHING)
@@ -127,7 +128,7 @@ OTHERS = {
         SINES, {}, ["check", "record", "debug --fail-on nan,inf"]
     ),
     "torch.compile, steps of 2 ms": Program(
-        COMPILED, {}, ["attached", "check", "record", "debug --fail-on nan,inf"]
+        COMPILED, {}, ["render --call 1000000", "check", "record", "debug --fail-on nan,inf"]
     ),
     "one pass through 100,000 small ops": Program(
         OPS, {"library": "torch", "steps": 1, "ops": 100_000},
